@@ -1,10 +1,12 @@
+import re
 from typing import Annotated, ClassVar
 
 import pytest
-from annotated_types import Ge
+from annotated_types import Ge, MaxLen, MinLen
 
 from reticent.errors import MissingFileError, SpecError
-from reticent.spec import Spec, canonical, full, identity, read_toml, text, written
+from reticent.options import AttackConfig
+from reticent.spec import Spec, canonical, full, identity, read_toml, text, toml_or_text, written
 
 
 class Inner(Spec):
@@ -61,6 +63,32 @@ def test_specs_are_frozen():
 def test_the_words_of_each_refusal(values, words):
     with pytest.raises(SpecError, match=words):
         Outer(**values)
+
+
+@pytest.mark.parametrize(
+    ("ends", "words"), [((), "at least 1 value, got []"), ((1, 2, 3), "at most 2 values, got [1,")]
+)
+def test_how_many_values_are_expected_is_told_in_plain_words(ends, words):
+    class Ends(Spec):
+        ends: Annotated[tuple[int, ...], MinLen(1), MaxLen(2)] = (0, 1)
+
+    with pytest.raises(SpecError, match=rf"^ends: expected {re.escape(words)}"):
+        Ends(ends=ends)
+
+
+@pytest.mark.parametrize("text", ["[" * 2000 + "]" * 2000, "9" * 5000], ids=["deep", "long"])
+def test_what_python_does_not_read_is_refused_and_told_in_short(text, tmp_path):
+    (tmp_path / "a.toml").write_text(f"count = {text}")
+    with pytest.raises(SpecError, match=r"a\.toml: it holds a number of thousands of digits, or lists in lists"):
+        read_toml(tmp_path / "a.toml")
+    with pytest.raises(SpecError, match=r"^count: expected a whole number, got '.{56}\.\.\.$"):
+        Outer(count=toml_or_text(text))
+
+
+def test_the_seed_has_a_limit_that_json_holds():
+    assert AttackConfig(seed=2**53 - 1).seed == 2**53 - 1
+    with pytest.raises(SpecError, match=r"^seed: expected less than 9007199254740992, got 9007199254740992$"):
+        AttackConfig(seed=2**53)
 
 
 def test_replace_checks_again():

@@ -9,6 +9,8 @@ from reticent.errors import CorruptFileError
 BOMS = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 """How a text may begin that is not UTF-8 and says so; the longer ones first."""
 GZIP = b"\x1f\x8b"
+TOO_MUCH = "it holds a number of thousands of digits, or lists in lists too deep to be read: take that out"
+"""What is said of a file in TOML or JSON that Python does not read, though nothing is wrong with its form."""
 LOOKED_AT = 1024
 """So many of the first bytes tell what a file is not."""
 

@@ -69,7 +69,7 @@ class DataOptions(Spec):
     image_size: Annotated[int, Ge(1)] | None = None
     """For a folder of pictures: the pixels that the shorter side of each is scaled to; its middle is cut out."""
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> Options:
         """Return what was asked for that is not usual."""
         fields = DataOptions.model_fields.items()
         usual = {key: field.get_default(call_default_factory=True) for key, field in fields}
@@ -90,8 +90,9 @@ class AttackConfig(Spec):
     """Attacks to run. [all that the answers allow, but lira-released, selena-replica and learned]"""
     attack: dict[str, Options] = Field(default_factory=dict)
     """Options of attacks, one table a name: ``[attack.lira]``."""
-    seed: Annotated[int, Ge(0)] = 0
-    """The master seed: who trains on what, every model's streams, the bootstrap."""
+    seed: Annotated[int, Ge(0), Lt(2**53)] = 0
+    """The master seed, below 2**53, which JSON holds exactly: who trains on what, every model's streams, the
+    bootstrap."""
     replicates: Annotated[int, Ge(100)] = 1000
     """Bootstrap replicates behind the intervals over models."""
     confidence: Annotated[float, Gt(0.5), Lt(1)] = 0.95

@@ -53,7 +53,7 @@ class Spec(BaseModel):
         """Return a copy with some fields changed, checked again; what was not given counts as not given there too."""
         return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | changes)
 
-    def implied(self) -> dict[str, Any]:
+    def implied(self) -> Mapping[str, float]:
         """Return what options mean that are left out, where the default only says that they are (None)."""
         return {}
 
@@ -68,7 +68,8 @@ def written(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(written, value))}]"
-    return repr(value)
+    text = repr(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
 def _explain(spec: type[Spec], error: ValidationError) -> str:
@@ -109,10 +110,18 @@ def _alternatives(errors: Sequence[Any]) -> list[Any]:
 
 EXPECTED = {"valid number": "number", "valid integer": "whole number", "valid string": "text", "valid array": "list"}
 """pydantic's names of what is expected -> what a user calls it."""
+LENGTHS = {"too_short": ("at least", "min_length"), "too_long": ("at most", "max_length")}
+"""pydantic's types of errors about how many values there are."""
+LONGEST = 60
+"""Characters of a value that a message shows."""
 
 
 def expected(error: Any) -> str:
     """Say what one of pydantic's errors expected."""
+    if error["type"] in LENGTHS:
+        side, key = LENGTHS[error["type"]]
+        number = error["ctx"][key]
+        return f"{side} {number} value{'s' * (number != 1)}"
     told = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("expected ")
     for name, plain in EXPECTED.items():
         told = told.replace(f"a {name}", f"a {plain}" if plain != "text" else plain)
@@ -174,7 +183,7 @@ def toml_or_text(text: str) -> Any:
     """Read a value as TOML, or else as a text."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text.strip()
 
 
@@ -186,5 +195,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise MissingFileError(f"no configuration file {str(path)!r}") from None
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f"{path}: not a TOML file: {error}") from None
+    except (ValueError, RecursionError):
+        raise SpecError(f"{path}: {opening.TOO_MUCH}") from None
     except OSError as error:
         raise SpecError(f"{path}: cannot be read: {error.strerror}") from None

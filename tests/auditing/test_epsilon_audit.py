@@ -143,7 +143,7 @@ def test_another_attack_or_method_moves_no_random_split():
 def test_the_methods_that_can_say_something():
     fair = np.arange(1_000)[None] % 2 == 0
     names = [method.method for method in default_methods(fair, 1e-5)]
-    assert names == ["all-thresholds", "split", "gaussian", "one-run"]
+    assert names == ["all-thresholds", "split", "gaussian", "one-run", "f-dp"]
     assert [method.method for method in default_methods(fair, 0)] == ["all-thresholds", "split", "one-run"]
     assert [method.method for method in default_methods(np.arange(1_000)[None] < 900, 0.1)] == names[:3]
     assert [method.method for method in default_methods(fair, 1e-5, fair=False)] == names[:3]

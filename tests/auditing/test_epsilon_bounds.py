@@ -13,6 +13,7 @@ from scipy.stats import beta
 from reticent.auditing.epsilon import (
     METHODS,
     AllThresholds,
+    FDp,
     Gaussian,
     Given,
     OneRun,
@@ -207,7 +208,7 @@ def test_monotone_maps_change_nothing(seed, half, step):
     members = rng.permutation(np.arange(2 * half) < half)
     scores = (rng.integers(0, 200, size=2 * half) // step + 5 * members).astype(float)
     order = rng.permutation(2 * half)
-    for method in (AllThresholds(), Split(), Gaussian(), OneRun(), OneRun(choice="corrected")):
+    for method in (AllThresholds(), Split(), Gaussian(), FDp(), OneRun(), OneRun(choice="corrected")):
         plain = one(scores, members, method, 0.01, 0.8, seed)
         assert one(scores**3 - 7, members, method, 0.01, 0.8, seed) == plain
         assert one(scores[order], members[order], method, 0.01, 0.8, seed) == plain
@@ -227,7 +228,7 @@ def test_exchanging_the_roles_changes_no_bound(seed, half, step):
 
 
 def test_perfect_separation_is_finite_and_grows_with_the_records():
-    for method in (AllThresholds(), Split(), Gaussian(), OneRun(), OneRun(choice="corrected")):
+    for method in (AllThresholds(), Split(), Gaussian(), FDp(), OneRun(), OneRun(choice="corrected")):
         delta = 1e-9
         found = [
             one(np.arange(2.0 * half), np.arange(2 * half) >= half, method, delta) for half in (50, 500, 5_000, 50_000)
@@ -238,7 +239,7 @@ def test_perfect_separation_is_finite_and_grows_with_the_records():
     assert exact == pytest.approx([math.log(0.025 ** (1 / n) / (1 - 0.025 ** (1 / n))) for n in (50, 50_000)])
 
 
-@pytest.mark.parametrize("method", [AllThresholds(), Split(), Gaussian(), OneRun(), Given(threshold=0.5)])
+@pytest.mark.parametrize("method", [AllThresholds(), Split(), Gaussian(), FDp(), OneRun(), Given(threshold=0.5)])
 def test_tiny_groups_and_equal_scores_say_nothing(method):
     for half in (1, 2, 3):
         members = np.arange(2 * half) < half
@@ -248,7 +249,7 @@ def test_tiny_groups_and_equal_scores_say_nothing(method):
 
 def test_an_inverted_attack_shows_nothing():
     scores, members = quantiles(2.0, 500)
-    for method in (AllThresholds(), Split(), Gaussian(), OneRun()):
+    for method in (AllThresholds(), Split(), Gaussian(), FDp(), OneRun()):
         assert one(-scores, members, method, 0.001) == 0
 
 
@@ -256,7 +257,7 @@ def test_a_larger_delta_or_confidence_lowers_every_bound():
     rng = np.random.default_rng(0)
     members = rng.random(5_000) < 0.5
     scores = rng.normal(size=5_000) + 1.5 * members
-    for method in (AllThresholds(), Given(threshold=2.0), Gaussian(), OneRun()):
+    for method in (AllThresholds(), Given(threshold=2.0), Gaussian(), FDp(), OneRun()):
         deltas = [one(scores, members, method, delta) for delta in (1e-8, 1e-4, 1e-2, 0.2)]
         levels = [one(scores, members, method, 1e-6, level) for level in (0.8, 0.95, 0.999)]
         assert deltas == sorted(deltas, reverse=True)
@@ -314,6 +315,7 @@ def test_errors_name_what_is_wrong():
 
 def test_the_table_names_every_method_by_its_spec():
     assert {name: entry.spec.method for name, entry in METHODS.items()} == {name: name for name in METHODS}
-    assert len(METHODS) == 5
-    assert all("do not depend" in METHODS[name].assumes for name in METHODS if name != "one-run")
-    assert "may depend on each other" in METHODS["one-run"].assumes
+    assert len(METHODS) == 6
+    one_run = {"one-run", "f-dp"}
+    assert all("do not depend" in METHODS[name].assumes for name in METHODS if name not in one_run)
+    assert all("may depend on each other" in METHODS[name].assumes for name in one_run)

@@ -12,7 +12,8 @@ from scipy.stats import beta, binom
 from reticent.auditing.epsilon import AllThresholds, OneRun
 from reticent.auditing.epsilon.base import groups
 from reticent.auditing.epsilon.bounds import bounds
-from reticent.auditing.epsilon.one_run import _cuts, balanced, one_run_epsilon, p_value
+from reticent.auditing.epsilon.guesses import balanced, cuts
+from reticent.auditing.epsilon.one_run import one_run_epsilon, p_value
 from reticent.errors import InputError
 
 
@@ -92,14 +93,14 @@ def test_dependent_records_are_covered_where_exact_limits_are_not():
 def test_ties_are_guessed_together():
     members = np.array([True, False] * 10)
     own = groups(np.repeat([[3.0, 1.0, 0.0]], [4, 6, 10], axis=1), members[None])[0]
-    _, guesses = _cuts(own).count(own)
+    _, guesses = cuts(own).count(own)
     # 1, 2 or 4 of the highest are the four that score 3; 8 are the ten from 1 on; the lowest are always ten.
     assert guesses.tolist() == [4, 4, 4, 10, 10, 10, 10, 10, 14, 14, 14, 20]
 
 
 def test_equal_scores_are_one_guess():
     own = groups(np.zeros((1, 40)), (np.arange(40) < 20)[None])[0]
-    right, guesses = _cuts(own).count(own)
+    right, guesses = cuts(own).count(own)
     assert set(guesses.tolist()) == {40}
     assert set(right.tolist()) == {20}
 

@@ -11,7 +11,7 @@ from told_comparison import told as written
 from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.auditing.comparison.standing import settled as is_settled
 from reticent.findings.comparison import PairTest, PairTests, Relation, Role
-from reticent.say.comparison import _accuracies, _points
+from reticent.say.pairs import accuracies, in_points
 
 
 def entry(name, leak, members, role="recipe", matches=(), seed=0, right=0.7):
@@ -93,12 +93,12 @@ def pair(difference, interval, verdict="tie", statistic="accuracy"):
 
 
 def test_a_tie_whose_own_interval_leaves_out_zero_says_why():
-    assert _points(pair(-0.17, (-0.26, -0.08)), "95 %").endswith(
-        "-8.00 (for this test alone; after correcting for all tests it is not significant)"
+    assert in_points(pair(-0.17, (-0.26, -0.08)), "95 %").endswith(
+        "−8.00 (for this test alone; after correcting for all tests it is not significant)"
     )
-    assert _points(pair(-0.17, (-0.26, 0.08)), "95 %").endswith("interval -26.00 to +8.00")
-    assert _points(pair(-0.17, (-0.26, -0.08), "first lower"), "95 %").endswith("interval -26.00 to -8.00")
-    assert _points(pair(-0.00004, (-0.00004, 0.02)), "95 %") == "0.00 percentage points, 95 % interval 0.00 to +2.00"
+    assert in_points(pair(-0.17, (-0.26, 0.08)), "95 %").endswith("interval −26.00 to +8.00")
+    assert in_points(pair(-0.17, (-0.26, -0.08), "first lower"), "95 %").endswith("interval −26.00 to −8.00")
+    assert in_points(pair(-0.00004, (-0.00004, 0.02)), "95 %") == "0.00 percentage points, 95 % interval 0.00 to +2.00"
 
 
 def _rows(members, *, accuracy=0.7, near=None):
@@ -256,7 +256,7 @@ def test_the_same_models_with_the_same_labels_are_exactly_as_accurate():
 def test_accuracies_that_differ_but_for_the_correction_are_not_said_to_be_alike():
     rows = [SimpleNamespace(name=name, role=Role.RECIPE) for name in ("a", "none")]
     told = SimpleNamespace(tests=PairTests([pair(-0.2, (-0.3, -0.1))]), confidence=0.95)
-    assert _accuracies(told, *rows) == (
-        "The accuracies of a and none differ by -20.00 percentage points, 95 % interval -30.00 to -10.00 (for this "
+    assert accuracies(told, *rows) == (
+        "The accuracies of a and none differ by −20.00 percentage points, 95 % interval −30.00 to −10.00 (for this "
         "test alone; after correcting for all tests it is not significant)."
     )

@@ -15,6 +15,7 @@ from reticent.attacks import Problem, score
 from reticent.attacks.lira import Lira
 from reticent.auditing.epsilon import (
     AllThresholds,
+    FDp,
     Gaussian,
     Given,
     OneRun,
@@ -35,6 +36,7 @@ METHODS = {
     "gaussian": Gaussian(),
     "one-run": OneRun(),
     "one-run corrected": OneRun(choice="corrected"),
+    "f-dp": FDp(),
 }
 SCORES = {
     "smooth": lambda rng, shape: rng.normal(size=shape),
@@ -110,13 +112,16 @@ def crossed(rng, targets, records, mu=0.0):
 @pytest.mark.parametrize("mu", [0.0, 1.0])
 def test_targets_that_share_records_are_combined_within_the_error_rate(mu, combine):
     """The best of three attacks on eight dependent targets, under the two methods that err most."""
-    true = {method: float(gaussian_epsilon(mu, delta)) for method, delta in (("split", 0.01), ("one-run", 1e-6))}
+    true = {
+        method: float(gaussian_epsilon(mu, delta))
+        for method, delta in (("split", 0.01), ("one-run", 1e-6), ("f-dp", 1e-6))
+    }
     wrong = Counter()
     for seed in range(SEEDS):
         rng = np.random.default_rng(seed)
         scores, members = crossed(rng, 8, 400, mu)
         attacks = {"a": scores, "b": scores + rng.normal(size=scores.shape), "c": np.round(2 * scores)}
-        for method, delta in ((Split(), 0.01), (OneRun(), 1e-6)):
+        for method, delta in ((Split(), 0.01), (OneRun(), 1e-6), (FDp(), 1e-6)):
             found = audit_epsilon(attacks, members, delta=delta, rng=rng, methods=[], headline=method, combine=combine)
             wrong[method.method] += found.overall.lower > true[method.method]
     assert max(wrong.values()) <= AT_MOST, wrong

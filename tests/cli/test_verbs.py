@@ -255,7 +255,7 @@ def test_data_check_counts(command, tmp_path):
     np.savez(tmp_path / "own.npz", x=np.zeros((6, 2)), y=np.arange(6) % 2)
     _, out, _ = command("data check own.npz")
     assert "2, of 3 to 3 records" in out
-    assert words(out).count("exact duplicates 5") == 1
+    assert words(out).count("exact duplicates: 5") == 1
 
 
 EVERY_KEY = """

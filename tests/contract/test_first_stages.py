@@ -41,7 +41,7 @@ def test_the_first_stage_is_the_undefended_run_and_is_trained_once(name, tmp_pat
     weights = run.arrays("weights.safetensors")
     assert all(torch.equal(torch.from_numpy(weights[k]), v) for k, v in direct.model.state_dict().items())
     assert run.facts["seconds"] > store.find(before.training).facts["seconds"]
-    assert [stage["name"] for stage in run.facts["stages"]] == [s["name"] for s in direct.facts["stages"]]
+    assert [stage["name"] for stage in run.facts["stages"]] == [s.name for s in direct.facts.stages]
     alone = Store(tmp_path / "alone").open()
     again = cases.maker(name, alone).make(0)
     assert parts(store, made) == parts(alone, again)

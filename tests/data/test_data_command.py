@@ -42,10 +42,10 @@ def test_show_works_for_every_data_set(name, capsys):
 def test_check_counts(capsys, shared):
     out = " ".join(run(capsys, "check", "location30", "--data-dir", str(shared)).split())
     for words in (
-        "records 5,010",
-        "classes 30, of 97 to 308 records",
-        "shape 446 float32",
-        "exact duplicates 0",
+        "records: 5,010",
+        "classes: 30, of 97 to 308 records",
+        "shape: 446 float32",
+        "exact duplicates: 0",
         "right (1 of 1",
     ):
         assert words in out
@@ -54,8 +54,8 @@ def test_check_counts(capsys, shared):
 def test_check_takes_a_file(capsys, tmp_path):
     np.savez(tmp_path / "d.npz", x=[[0.0], [1], [1]], y=[0, 1, 1])
     out = " ".join(run(capsys, "check", str(tmp_path / "d.npz")).split())
-    assert "records 3" in out
-    assert "exact duplicates 1" in out
+    assert "records: 3" in out
+    assert "exact duplicates: 1" in out
     assert "checksums" not in out
 
 

@@ -84,11 +84,22 @@ def judged(document, limits):
         ("attacks.0.overall.tpr_at_fpr", -5, "attacks[0].overall.tpr_at_fpr: expected a list, got -5"),
         ("attacks.0.overall.tpr_at_fpr.1.fpr", "x", "tpr_at_fpr[1].fpr: expected a number, got 'x'"),
         ("attacks.0.targets.0.tpr_at_fpr.0.false_positives_allowed", -1, "expected greater than or equal to 0, got -1"),
-        ("attacks.1.name", None, "attacks[1].name: expected text, got None"),
-        ("groups.0.groups.1", None, "groups[0].groups[1]: expected an object, got None"),
+        ("attacks.1.name", None, "attacks[1].name: expected text, got null"),
+        ("groups.0.groups.1", None, "groups[0].groups[1]: expected an object, got null"),
         ("epsilon.accountant.epsilon", -5, "epsilon.accountant.epsilon: expected greater than or equal to 0, got -5"),
         ("epsilon.consistent", "no", "epsilon.consistent: expected a valid boolean, got 'no'"),
         ("control", {}, "control.passed: it is missing"),
+        ("attacks", [], "attacks: expected at least one attack, each name once, got none"),
+        (
+            "attacks.1.name",
+            "lira",
+            "attacks: expected at least one attack, each name once, got lira, lira: the document",
+        ),
+        ("verdict.attack", "rmia", "verdict.attack: expected one of the attacks (lira, loss), got 'rmia'"),
+        ("verdict.confidence", 0.01, "verdict.confidence: expected 0.95, as other parts of the document say, got 0.01"),
+        ("population.models", 60, "population.models: expected 6, as other parts of the document say, got 60"),
+        ("population.per_model.1.model", 0, "population.models: expected 5, as other parts of the document say, got 6"),
+        ("population.accuracy.non_members.mean", 0.99, "population.accuracy.non_members.mean: expected 0.7"),
     ],
 )
 def test_the_message_says_where(done, path, value, words):
@@ -106,7 +117,7 @@ def test_the_message_says_where(done, path, value, words):
 @pytest.mark.parametrize("population", [{"models": 6}, {"models": 6, "health": None}])
 def test_an_audit_that_does_not_say_whether_its_models_learned_cannot_be_judged(done, population):
     document = done.document | {"population": population}
-    [check] = reticent.gate(document, max_auc=1).checks
+    check, _ = reticent.gate(document, max_auc=1).checks
     assert (check.outcome, check.reason) == ("cannot judge", "did-not-learn")
     assert check.message.startswith("the audit does not say whether its models learned")
     assert reticent.gate(document, max_auc=1, allow="did-not-learn").passed
@@ -116,7 +127,7 @@ def test_an_audit_that_does_not_say_whether_its_models_learned_cannot_be_judged(
 def test_a_spread_that_is_missing_is_not_a_small_one(done):
     document = json.loads(json.dumps(done.document))
     document["population"]["accuracy"]["non_members"] = {"mean": 0.9, "std": None}
-    with pytest.raises(InputError, match=r"accuracy\.non_members\.std: expected a number, got None"):
+    with pytest.raises(InputError, match=r"accuracy\.non_members\.std: expected a number, got null"):
         reticent.gate(document, min_accuracy=0.1)
 
 

@@ -51,6 +51,7 @@ RECIPES = {
     "resnet18-of-sizes": Recipe(architecture=ResNet18(widths=(64, 128, 256, 1024), strides=(1, 2, 2, 1), stem="tiny")),
     "resnet20-of-sizes": Recipe(architecture=ResNet20(widths=(8, 8, 8), strides=(1, 2, 1), stem="imagenet")),
     "stopped": Recipe(epochs=20, stop_after=6.5),
+    "noisy": Recipe(augmentation="gaussian", augmentation_strength=0.25),
     "defended": Recipe(objective=LabelSmoothing(smoothing=0.25), output=Temperature(temperature=3.0)),
     "yours": Recipe(
         architecture=Factory(factory="mine:net", source="0123456789abcdef0123"),
@@ -68,6 +69,7 @@ PINNED = {
     "resnet18-of-sizes": ("86f18912dddc20b32f82", "433d4b862caaa0882d6e", "f1e2fd9b90a77541f9e1"),
     "resnet20-of-sizes": ("0a345693914b26575121", "0e540e67df5622ffc7fd", "bab6bdecd48175d49013"),
     "stopped": ("837699209b555dfe6ac7", "05509af59d1d6ef8df1b", "642777b43fc5bb31eb3f"),
+    "noisy": ("3be168b9cadc93e0b65b", "4ffac34430c667a148a4", "fcb5088033b3861148dc"),
     "defended": ("40544640d24e396ad58f", "206475a4e46c337bb346", "d78fa1d1de47bae69626"),
     "yours": ("eb5f5ed7c85c94ce4385", "1e336d2905f9d394bcb3", "adc03ef27a60b9bc6636"),
 }
@@ -94,6 +96,7 @@ DEFAULTS = {
             "decay": 0.1,
             "augmentation": "none",
             "padding": 4,
+            "augmentation_strength": None,
             "clip_norm": None,
             "patience": None,
             "stop_after": None,

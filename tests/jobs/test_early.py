@@ -68,9 +68,9 @@ def test_pilots_are_the_audited_models_and_are_not_trained_twice(tmp_path):
     assert pilots(made, work=Work(progress=again.append)) == curve
     assert again[0].found == PILOTS
     audited = train(made.population, Store(tmp_path / "store").open())
-    assert curve[-1] == pytest.approx(np.mean([one.facts["accuracy_non_members"] for one in audited[:PILOTS]]))
+    assert curve[-1] == pytest.approx(np.mean([one.facts.accuracy_non_members for one in audited[:PILOTS]]))
     short = train(stopped(made, 1.5).population, Store(tmp_path / "store").open())
-    accuracies = [one.facts["accuracy_non_members"] for one in short[:PILOTS]]
+    accuracies = [one.facts.accuracy_non_members for one in short[:PILOTS]]
     assert pilots(made, PILOTS, 1.5)[-1] == pytest.approx(np.mean(accuracies))
 
 

@@ -56,7 +56,7 @@ def test_the_document_is_written_and_holds_each_stage(found, folder):
     assert [stage["size"] for stage in written["stages"]] == [12, 8, 10]
     assert [stage["parameters"] for stage in written["stages"]] == [64 * 12 + 12, 12 * 8 + 8, 8 * 10 + 10]
     assert sum(stage["share"] for stage in written["stages"]) == pytest.approx(1)
-    assert written["sentence"] == found.sentence == found.onset.sentence
+    assert written["sentence"] == found.sentence
     assert written["options"]["probe"]["width"] == 32
     assert written["onset"]["contrasts"] == 4
 
@@ -86,7 +86,7 @@ def test_the_store_serves_the_same_call_again_and_new_options_train_nothing(foun
     kept = {key: value for key, value in again.document.items() if key != "environment"}
     assert kept == {key: value for key, value in found.document.items() if key != "environment"}
     job, options = prepare(None, QUICK | {"margin": 0.0, "seeds": 1, "store": folder / "store"})
-    others = Networks(job, options, options.test).populations[0]
+    others = Networks(job, options, options.test).groups[0][0]
     assert [others.training_id(row) for row in range(3)] == [model["run"] for model in found.document["models"][:3]]
 
 
@@ -121,12 +121,11 @@ def test_no_weights_are_written_beside_the_finding(found, folder):
 def test_halves_share_nothing_and_test_records_are_in_none(tmp_path):
     probes = planned(tmp_path)
     for repetition in (0, 1):
-        first, second = (probes.split.row((repetition, half)) for half in HALVES)
-        whole = probes.split.row((repetition, ALL))
+        whole, first, second = (probes.rows[repetition, what] for what in (ALL, *HALVES))
         assert not (first & second).any()
         assert np.array_equal(first | second, whole)
-        assert np.array_equal(whole, ~probes.split.test)
-    assert not np.array_equal(probes.split.halves[0], probes.split.halves[1])
+        assert np.array_equal(whole, ~probes.test)
+    assert not np.array_equal(probes.rows[0, HALVES[0]], probes.rows[1, HALVES[0]])
 
 
 def test_exact_duplicates_are_on_one_side(tmp_path):
@@ -143,14 +142,15 @@ def test_exact_duplicates_are_on_one_side(tmp_path):
         },
     )
     probes = Networks(job, options, options.test)
-    for part in (probes.split.test, *probes.split.halves):
+    for part in (probes.test, *probes.rows.values()):
         assert np.array_equal(part[::2], part[1::2])
 
 
 def test_equal_steps_give_halves_twice_the_epochs(tmp_path):
     probes = planned(tmp_path, equalise="steps", batch_size=10)
-    assert [len(population.drawing) for population in probes.populations] == [2, 4]
-    assert [probes.recipes[what].epochs for what in (ALL, *HALVES)] == [2, 4, 4]
+    assert [len(population.drawing) for population, _ in probes.groups] == [2, 4]
+    assert [population.recipe.epochs for population, _ in probes.groups] == [2, 4]
+    assert [{what for _, what in keys} for _, keys in probes.groups] == [{ALL}, {*HALVES}]
     with pytest.raises(InputError, match="expected seeds of at least 2, got 1"):
         planned(tmp_path, equalise="steps", seeds=1)
 

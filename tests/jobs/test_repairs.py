@@ -1,15 +1,12 @@
-from types import SimpleNamespace
-
 import pytest
 
+from made_models import made
 from reticent.findings.environment import Environment
 from reticent.findings.population import Population
 from reticent.jobs.repairs import repairs, stage_costs
 from reticent.report.kinds import method
 
-
-def made(*facts):
-    return [SimpleNamespace(model=i, facts=each) for i, each in enumerate(facts)]
+EVIDENCE = {"name": "early", "size": 1, "low": 0.0, "high": 1.0, "ks": 0.0, "runs": [0.5], "above": False}
 
 
 def said(repair, models):
@@ -20,7 +17,10 @@ def pptp(stage, index, effect, share):
     onset = {
         "index": index,
         "name": None if index is None else "late",
-        "stages": [{"effect": 0.5}, {"effect": effect}],
+        "stages": [EVIDENCE | {"effect": 0.5}, EVIDENCE | {"effect": effect}],
+        "margin": 0.05,
+        "confidence": 0.95,
+        "sentence": "",
     }
     return {"pptp": {"chosen": "measured", "stage": stage, "onset": onset, "share_frozen": share}}
 
@@ -51,10 +51,11 @@ def test_a_given_stage_has_no_evidence():
     assert "effect there" not in shown
 
 
+COUNTS = {"weights": 1000, "rewound": 10, "rate": 0.01}
+
+
 def test_cwrf_says_how_many_weights_it_rewound():
-    one, two = (
-        {"cwrf": {"weights": 1000, "rewound": 10, "kinds": {"linear": {"weights": 900, "rewound": n}}}} for n in (4, 8)
-    )
+    one, two = ({"cwrf": COUNTS | {"kinds": {"linear": {"weights": 900, "rewound": n}}}} for n in (4, 8))
     told = repairs(made(one, two))
     assert told.to_json() == {"cwrf": {"weights": 1000, "rewound": 10.0, "kinds": {"linear": 6.0}}}
     shown = dict(said(told, 2)["CWRF"])

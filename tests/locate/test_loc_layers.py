@@ -1,6 +1,7 @@
 """The first risky stage: exact cases, the rule, and networks that are trained as the paper says."""
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch import nn
 
 from reticent.data.records import Records
 from reticent.errors import InputError
+from reticent.findings.locate import Effect, LayersDocument, OnsetRule, StageFound
 from reticent.locate import layers
 from reticent.locate.feature_maps import map_distances
 from reticent.locate.group_split import duplicate_groups, group_split
@@ -22,6 +24,7 @@ from reticent.models.mlp import MLP
 from reticent.models.stages import stages
 from reticent.procedures.base import fresh
 from reticent.procedures.plain import train
+from reticent.say import locate as say
 from reticent.training.recipe import Recipe
 from reticent.training.run import Run
 from reticent.training.start import Start
@@ -34,6 +37,23 @@ NAMES = ("stage 1", "stage 2", "stage 3", "stage 4")
 
 def decided(contrasts, options=QUICK, names=NAMES):
     return judged(names, [1] * len(names), contrasts, options, np.random.default_rng(0))
+
+
+def told(onset):
+    """The finding's sentences, from what the document of `locate layers` holds of it."""
+    stages = tuple(
+        StageFound.model_construct(
+            name=one.name, effect=Effect(mean=one.effect, interval=(one.low, one.high)), effects=one.runs,
+            above=one.above,
+        )
+        for one in onset.stages
+    )  # fmt: skip
+    rule = OnsetRule(
+        stage=onset.name, index=onset.index, safe=onset.safe, risky=onset.risky, margin=onset.margin,
+        confidence=onset.confidence, contrasts=len(onset.stages[0].runs),
+    )  # fmt: skip
+    document = LayersDocument.model_construct(onset=rule, stages=stages)
+    return SimpleNamespace(sentence=say._onset(document), detail=tuple(say._odd(document)))
 
 
 def shifted(effects, n=4000, seed=0):
@@ -60,8 +80,9 @@ def compared(begins, shift):
 def test_identical_networks_have_no_onset():
     found = compared(0, 0.0)
     assert [(stage.effect, stage.low, stage.high) for stage in found.stages] == [(0.5, 0.5, 0.5)] * 5
-    assert (found.index, found.name, found.risky, found.warnings) == (None, None, (), ())
-    assert found.sentence.startswith("No stage shows membership")
+    assert (found.index, found.name, found.risky) == (None, None, ())
+    assert told(found).sentence.startswith("No stage shows membership")
+    assert told(found).detail == ()
 
 
 @pytest.mark.parametrize("begins", [1, 2, 3, 4])
@@ -74,9 +95,9 @@ def test_a_shift_from_a_stage_on_is_found_there(begins):
 
 
 def test_the_head_alone_and_all_stages_are_warned_of():
-    (only,) = decided([shifted([0.5, 0.5, 0.5, 0.8])]).warnings
+    (only,) = told(decided([shifted([0.5, 0.5, 0.5, 0.8])])).detail
     assert "nothing but the classifier to train again" in only
-    (every,) = decided([shifted([0.8] * 4)]).warnings
+    (every,) = told(decided([shifted([0.8] * 4)])).detail
     assert every == "Every stage is found risky: nothing is left to freeze."
 
 
@@ -96,12 +117,12 @@ def test_a_large_effect_of_few_records_is_no_onset():
 def test_later_stages_must_hold_what_earlier_ones_show():
     found = decided([shifted([0.7, 0.5, 0.7, 0.7])])
     assert found.index == 2
-    assert found.warnings == (
+    assert told(found).detail == (
         "Stage 1 shows membership, but a later stage does not: the rule asks for all later ones.",
     )
     none = decided([shifted([0.7, 0.7, 0.7, 0.5])])
     assert none.index is None
-    assert none.warnings[0].startswith("Stage 1, stage 2, stage 3 show membership")
+    assert told(none).detail[0].startswith("Stage 1, stage 2, stage 3 show membership")
 
 
 @pytest.mark.parametrize(
@@ -118,8 +139,8 @@ def test_contrasts_are_averaged_and_single_ones_told():
     assert third.runs == pytest.approx((0.5, 0.62, 0.62), abs=0.01)
     assert third.effect == pytest.approx(0.58, abs=0.01)
     assert found.index == 2
-    assert "At stage 3, 1 of 3 contrasts are below 0.55" in found.warnings[0]
-    assert found.to_json()["stages"][2]["above"] is True
+    assert "At stage 3, 1 of 3 contrasts are below 0.55" in told(found).detail[0]
+    assert third.above is True
 
 
 class Kept(Run):

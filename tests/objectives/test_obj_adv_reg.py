@@ -23,6 +23,7 @@ from objective_runs import (
 from objective_twins import batches, compare, context, softmax
 
 from reticent.errors import RolesError
+from reticent.findings.training import ProcedureFacts
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.adv_reg import AdvReg, Attacker, _regulariser, fit_loss
 from reticent.procedures.plain import train
@@ -262,8 +263,9 @@ def test_the_released_regulariser_lies_between_minus_and_plus_one_half_of_the_we
 def test_an_attack_network_that_never_woke_is_told_of():
     recipe = SMALL.replace(epochs=3)
     idle = train(recipe.replace(objective=AdvReg(attacker_learning_rate=1e-9)), materials(blobs()), Streams(0, 0))
-    assert "trained too little to act" in idle.facts["notices"][0]
-    assert train(recipe.replace(objective=AdvReg(weight=0.0)), materials(blobs()), Streams(0, 0)).facts == {}
+    assert "trained too little to act" in idle.facts.notices[0]
+    none = recipe.replace(objective=AdvReg(weight=0.0))
+    assert train(none, materials(blobs()), Streams(0, 0)).facts == ProcedureFacts()
     awake = AdvReg(attacker_learning_rate=1e-3, attacker_steps=16, weight=1e-6)
     facts = train(SMALL.replace(epochs=15, objective=awake), materials(blobs()), Streams(0, 0)).facts
-    assert facts == {}
+    assert facts == ProcedureFacts()

@@ -9,6 +9,7 @@ from objective_twins import answers, batches, built, compare, context, evaluate,
 
 from reticent.data.records import Records
 from reticent.errors import ReticentError, SpecError, TrainingDivergedError
+from reticent.findings.training import ProcedureFacts
 from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES, Batch
 from reticent.objectives.cross_entropy import CrossEntropy
@@ -215,18 +216,18 @@ def test_training_holds_the_level_where_plain_training_goes_on_down(variant):
     for level in (0.3, 0.6):
         made, loss = trained(RelaxLoss(level=level, variant=variant, detach=variant == "A"))
         assert loss == pytest.approx(level, abs=0.15)
-        assert made.facts == {}
+        assert made.facts == ProcedureFacts()
 
 
 def test_a_level_that_is_never_reached_leaves_plain_training_to_the_bit():
     plain, relaxed = (trained(objective, epochs=4)[0] for objective in (CrossEntropy(), RelaxLoss(level=1e-3)))
     states = (made.model.state_dict() for made in (plain, relaxed))
     assert all(torch.equal(a, b) for a, b in zip(*(state.values() for state in states), strict=True))
-    assert relaxed.facts["notices"] == [
-        "relaxloss: the mean loss of no batch fell to the level of 0.001, so that it never acted: this is plain "
+    assert list(relaxed.facts.notices) == [
+        "relaxloss never acted, since the mean loss of no batch fell to the level of 0.001: this is plain "
         "training. Give a higher level, or train longer."
     ]
-    assert trained(RelaxLoss(level=0.0), epochs=1)[0].facts == {}
+    assert trained(RelaxLoss(level=0.0), epochs=1)[0].facts == ProcedureFacts()
 
 
 def test_a_climb_without_bound_ends_with_an_error_that_says_what_to_do():

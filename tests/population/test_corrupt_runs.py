@@ -145,7 +145,7 @@ def test_a_number_that_was_changed_in_done_json_is_not_believed(kept, store):
     done = json.loads(path.read_text())
     done["facts"]["accuracy_members"] = 0.123
     path.write_text(json.dumps(done))
-    assert train(made, store)[1].facts["accuracy_members"] != 0.123
+    assert train(made, store)[1].facts.accuracy_members != 0.123
 
 
 @pytest.mark.parametrize("file", FILES["signals"])

@@ -307,7 +307,7 @@ def test_a_watched_population_logs_its_accuracy_and_has_runs_of_its_own(store):
     made = train(watched, store)
     curves = gather.trajectories(store, made)
     assert [len(curve) for curve in curves] == [TINY.epochs] * 4
-    assert [curve[-1] for curve in curves] == pytest.approx([one.facts["accuracy_non_members"] for one in made])
+    assert [curve[-1] for curve in curves] == pytest.approx([one.facts.accuracy_non_members for one in made])
     assert plain.training_id(0) != watched.training_id(0)
     assert gather.trajectories(store, train(plain, store)) == [[]] * 4
 

@@ -143,7 +143,7 @@ def test_at_rate_one_the_model_is_the_untrained_one(recipe):
     assert accuracy(made.model, given, given.members) == accuracy(network, given, given.members)
     assert len(made.history.loss) == 5
     assert made.history.kept == 4
-    assert any("nothing was left" in notice for notice in made.facts["notices"])
+    assert any("nothing was left" in notice for notice in made.facts.notices)
     removed = train(using(recipe, rate=1.0, variant="remove"), given, STREAMS).model
     assert not any(parameter.any() for parameter in removed.parameters())
 
@@ -157,11 +157,11 @@ def test_exactly_k_weights_are_rewound(mask, scope):
         sizes = [8 * 6 + 8, 8 * 3 + 3]
         expected = round(rate * sum(sizes)) if scope == "global" else sum(round(rate * size) for size in sizes)
         assert sum(int(value.sum()) for value in masks(made).values()) == expected
-        facts = made.facts["cwrf"]
-        assert (facts["weights"], facts["rewound"]) == (sum(sizes), expected)
-        assert facts["rate"] == pytest.approx(expected / sum(sizes))
-        assert sum(kind["rewound"] for kind in facts["kinds"].values()) == expected
-        assert any("rounds to none" in notice for notice in made.facts.get("notices", [])) == (expected == 0)
+        facts = made.facts.cwrf
+        assert (facts.weights, facts.rewound) == (sum(sizes), expected)
+        assert facts.rate == pytest.approx(expected / sum(sizes))
+        assert sum(kind.rewound for kind in facts.kinds.values()) == expected
+        assert any("rounds to none" in notice for notice in made.facts.notices) == (expected == 0)
 
 
 STEPS = {
@@ -243,12 +243,12 @@ def test_the_first_training_is_the_plain_one_and_a_repair_of_it_is_the_whole(rec
     assert same(snapshot(repaired.model), snapshot(whole.model))
     assert same(repaired.artefacts, whole.artefacts)
     assert repaired.history.loss == whole.history.loss[5:]
-    assert repaired.facts["cwrf"] == whole.facts["cwrf"]
+    assert repaired.facts.cwrf == whole.facts.cwrf
     assert same(state, snapshot(first.model))
     assert same(initial, first.initial)
-    assert [stage["name"] for stage in repaired.facts["stages"]] == ["scoring", "tuning"]
-    assert [stage["name"] for stage in whole.facts["stages"]] == ["training", "scoring", "tuning"]
-    assert all(stage["seconds"] > 0 for stage in whole.facts["stages"])
+    assert [stage.name for stage in repaired.facts.stages] == ["scoring", "tuning"]
+    assert [stage.name for stage in whole.facts.stages] == ["training", "scoring", "tuning"]
+    assert all(stage.seconds > 0 for stage in whole.facts.stages)
 
 
 def test_scores_and_mask_are_those_of_locate_for_the_same_model():
@@ -258,12 +258,12 @@ def test_scores_and_mask_are_those_of_locate_for_the_same_model():
     made = train(SMALL, given, STREAMS)
     assert same(scores(made), dict(found))
     assert jaccard(masks(made), topk_mask(found, 0.2)) == 1.0
-    facts = made.facts["cwrf"]
-    assert facts["member_loss"] == [found.member_loss[0], found.member_loss[-1]]
-    assert facts["divergence"] == [found.divergence[0], found.divergence[-1]]
-    assert facts["positive_scores"] == sum(int((value > 0).sum()) for value in found.values())
-    assert facts["accuracy_before"]["members"] == accuracy(first.model, given, given.members)
-    assert facts["accuracy_before"]["reference"] == accuracy(first.model, given, given.reference)
+    facts = made.facts.cwrf
+    assert facts.member_loss == (found.member_loss[0], found.member_loss[-1])
+    assert facts.divergence == (found.divergence[0], found.divergence[-1])
+    assert facts.positive_scores == sum(int((value > 0).sum()) for value in found.values())
+    assert facts.accuracy_before["members"] == accuracy(first.model, given, given.members)
+    assert facts.accuracy_before["reference"] == accuracy(first.model, given, given.reference)
 
 
 def test_by_default_weights_are_scored_as_locate_does():
@@ -313,7 +313,7 @@ def test_random_masks_within_tensors_have_the_counts_of_vulnerability_and_other_
         assert int(masks(within)[name].sum()) == int(marked.sum())
     assert jaccard(masks(usual), masks(within)) < 0.5
     assert not scores(within)
-    assert within.facts["cwrf"]["kinds"] == usual.facts["cwrf"]["kinds"]
+    assert within.facts.cwrf.kinds == usual.facts.cwrf.kinds
     with pytest.raises(InputError, match="reference non-members"):
         train(using(PICTURES, mask="random-within"), materials(images(), members=len(images().y)), STREAMS)
 
@@ -327,7 +327,7 @@ def test_a_fresh_draw_keeps_the_places_and_not_the_values(monkeypatch):
     for name, marked in masks(made).items():
         assert torch.equal(start.state[name][~marked], before.state[name][~marked])
         assert (start.state[name][marked] != before.state[name][marked]).all()
-    assert [notice for notice in made.facts["notices"] if not notice.startswith("relaxloss: ")] == []
+    assert [notice for notice in made.facts.notices if not notice.startswith("relaxloss: ")] == []
 
 
 def test_the_original_weights_survive_and_not_those_that_scoring_damaged(monkeypatch):
@@ -408,8 +408,8 @@ def test_tied_weights_count_once_and_unused_ones_are_never_taken(mask):
     assert "again.weight" not in masks(made)
     assert not masks(made)["unused.weight"].any()
     total = sum(value.numel() for value in masks(made).values())
-    assert made.facts["cwrf"]["weights"] == total == 200 * 7 + 36 + 12 + 1 + 21
-    assert made.facts["cwrf"]["rewound"] == round(0.03 * total)
+    assert made.facts.cwrf.weights == total == 200 * 7 + 36 + 12 + 1 + 21
+    assert made.facts.cwrf.rewound == round(0.03 * total)
     state = made.model.state_dict()
     assert torch.equal(state["first.weight"], state["again.weight"])
     marked = masks(made)["first.weight"]
@@ -418,7 +418,7 @@ def test_tied_weights_count_once_and_unused_ones_are_never_taken(mask):
     everything = train(recipe.replace(procedure=recipe.procedure.replace(rate=1.0)), given, STREAMS)
     used = [name for name in state if not name.startswith("unused")]
     assert all(torch.equal(everything.model.state_dict()[name], everything.initial[name]) for name in used)
-    assert everything.facts["cwrf"]["rewound"] == 70
+    assert everything.facts.cwrf.rewound == 70
 
 
 class Features(nn.Module):
@@ -456,7 +456,7 @@ def seeded(input_shape, classes):
 def test_a_network_with_a_seed_of_its_own_has_no_fresh_draw_and_says_so():
     recipe = using(SMALL.replace(architecture=Factory(factory="test_cwrf:seeded")), value="fresh")
     made = train(recipe, materials(noise()), STREAMS)
-    assert any("draws the same values" in notice for notice in made.facts["notices"])
+    assert any("draws the same values" in notice for notice in made.facts.notices)
 
 
 # The fine-tuning: epochs, rates, objectives, early stopping, dpsgd.
@@ -510,8 +510,8 @@ def test_dpsgd_covers_the_fine_tuning_alone_and_claims_nothing():
     recipe = using(PICTURES.replace(objective=Recipe().objective), inner=DPSGD(noise=0.5, accountant="rdp"))
     made = train(recipe, given, STREAMS)
     assert "accountant" not in made.facts
-    assert made.facts["notices"][0].startswith("There is no guarantee and no epsilon")
-    assert any("GroupNorm" in notice for notice in made.facts["notices"])
+    assert made.facts.notices[0].startswith("There is no guarantee and no epsilon")
+    assert any("GroupNorm" in notice for notice in made.facts.notices)
     assert not PROCEDURES["cwrf"].proves
     assert not any("running_mean" in name for name in (*made.initial, *made.model.state_dict()))
     assert set(PROCEDURES["cwrf"].network(recipe, given, STREAMS).state_dict()) == set(made.initial)
@@ -614,5 +614,5 @@ def test_scores_of_zero_that_are_taken_are_said():
     state = snapshot(untrained(SMALL, given, STREAMS))
     zeros = {name: torch.zeros_like(value) for name, value in state.items()}
     made = repair(zeros, state, using(scoring_steps=1), given, STREAMS)
-    assert made.facts["cwrf"]["positive_scores"] == 0
-    assert any("Only 0 of the 17 rewound weights" in notice for notice in made.facts["notices"])
+    assert made.facts.cwrf.positive_scores == 0
+    assert any("Only 0 of the 17 rewound weights" in notice for notice in made.facts.notices)

@@ -317,10 +317,10 @@ def test_training_goes_through_empty_batches_and_single_records(precision):
     given = materials(table(), 12)
     recipe = SMALL.replace(batch_size=1, epochs=3, precision=precision, procedure=DPSGD(noise=1.0))
     made = train(recipe, given, STREAMS)
-    assert made.facts["accountant"]["steps"] == 36
+    assert made.facts.accountant.steps == 36
     assert all(math.isfinite(loss) for loss in made.history.loss)
     alone = train(recipe.replace(batch_size=4), materials(table(), 1), STREAMS)
-    assert alone.facts["accountant"]["sample_rate"] == 1.0
+    assert alone.facts.accountant.sample_rate == 1.0
 
 
 # Noise.
@@ -462,10 +462,10 @@ def test_a_notice_says_where_batchnorm_was_and_weights_come_back_from_the_store(
     store = Store(tmp_path / "store").open()
     plain = Population(recipe, data, roles, membership, 0)
     made = train_population(plain, store)
-    assert all(one.facts["accountant"]["source"] == "prv" for one in made)
+    assert all(one.facts.accountant.source == "prv" for one in made)
     for one in made:
-        assert len(one.facts["notices"]) == 1
-        assert "GroupNorm in place of BatchNorm (1, 5)" in one.facts["notices"][0]
+        assert len(one.facts.notices) == 1
+        assert "GroupNorm in place of BatchNorm (1, 5)" in one.facts.notices[0]
     first, _ = gather.signals(plain, store, made)
     more = Population(recipe, data, roles, membership, 0, Queries(mirror=True))
     again = train_population(more, store)

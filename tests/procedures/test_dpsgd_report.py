@@ -7,35 +7,32 @@ import numpy as np
 import pytest
 
 import reticent
+from made_models import made
 from reticent.errors import EXTRAS, MissingExtraError
 from reticent.findings.epsilon import Accountant
 from reticent.jobs import document
 from reticent.jobs.defenses import catalogue
 from reticent.jobs.measure import Settings
 from reticent.options import AttackConfig
-from reticent.population.worker import Made
 from reticent.procedures.dpsgd import WITHOUT_NOISE
 from reticent.procedures.dpsgd.extra import OLDEST, needed
 from reticent.rounding import significant_up as rounded_up
 
 PRV = {"epsilon": 2.5, "delta": 1e-5, "source": "prv"}
-
-
-def made(*facts):
-    return [Made(i, "a", "b", dict(one), fresh=True) for i, one in enumerate(facts)]
+STEPS = {"noise": 1.0, "max_norm": 1.0, "sample_rate": 0.1, "steps": 10, "neighbours": "add or remove one record"}
 
 
 def test_the_largest_epsilon_at_the_largest_delta_stands_for_all_models():
     other = {"epsilon": 2.0, "delta": 1e-4, "source": "rdp", "noise": 1.0}
-    both = document.accountant(made({"accountant": PRV}, {"accountant": other}))
+    one, two = ({"accountant": STEPS | proved} for proved in (PRV, other))
+    both = document.accountant(made(one, two))
     assert both == Accountant(epsilon=2.5, delta=1e-4, source="prv and rdp")
-    assert document.accountant(made({"accountant": PRV}, {"accountant": PRV})) == Accountant.model_validate(PRV)
+    assert document.accountant(made(one, one)) == Accountant.model_validate(PRV)
 
 
-@pytest.mark.parametrize("lacking", [{}, {"accountant": None}, {"accountant": {"delta": 1e-5, "source": "prv"}}])
-def test_a_model_without_an_accountant_leaves_none_for_all(lacking):
-    assert document.accountant(made({"accountant": PRV}, lacking)) is None
-    assert document.accountant(made(lacking)) is None
+def test_a_model_without_an_accountant_leaves_none_for_all():
+    assert document.accountant(made({"accountant": STEPS | PRV}, {})) is None
+    assert document.accountant(made({})) is None
 
 
 def test_notices_are_told_once_and_in_order():

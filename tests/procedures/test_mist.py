@@ -24,7 +24,7 @@ from reticent.procedures.mist import Mist
 from reticent.procedures.mist import copies as mist_copies
 from reticent.procedures.mist.copies import Copy, average, disagreement, partition
 from reticent.training import optim
-from reticent.training.data import Preparation, augment
+from reticent.training.data import Preparation
 from reticent.training.loop import validation_loss
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -92,7 +92,7 @@ def test_the_disagreement_is_the_formula_and_lies_from_zero_to_two(seed, others,
 def test_what_is_told_of_a_round_is_the_mean_over_copies_in_the_last_epoch(monkeypatch):
     told = iter([9.0, 0.2, 9.0, 0.4, 9.0, 0.6, 9.0, 1.0])
     monkeypatch.setattr(Copy, "agree", lambda *_: next(told))
-    found = mist.train(SMALL, materials(noise(44)), STREAMS).facts["mist"]["disagreement"]
+    found = mist.train(SMALL, materials(noise(44)), STREAMS).facts.mist.disagreement
     assert found == pytest.approx([0.3, 0.8])
 
 
@@ -187,7 +187,7 @@ def slow_mist(recipe, whole, streams, rounds):
                     progress = (done + epoch + step / len(sizes)) / recipe.epochs
                     optimizer.rate = recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * progress))
                     chosen = torch.tensor(rows)[ids]
-                    x = augment(whole.members.x[chosen], recipe.augmentation, recipe.padding, noise_)
+                    x = whole.prepare.augmented(whole.members.x[chosen], recipe, noise_)
                     loss = (
                         -copy(whole.prepare(x)).log_softmax(dim=1)[range(len(chosen)), whole.members.y[chosen]].mean()
                     )
@@ -198,9 +198,7 @@ def slow_mist(recipe, whole, streams, rounds):
             sizes = batch_sizes(len(rows), recipe.batch_size)
             for _ in range(spec.cross_epochs):
                 for ids in torch.split(torch.randperm(len(rows), generator=orders[i]), sizes):
-                    x = augment(
-                        whole.members.x[torch.tensor(rows)[ids]], recipe.augmentation, recipe.padding, noises[i]
-                    )
+                    x = whole.prepare.augmented(whole.members.x[torch.tensor(rows)[ids]], recipe, noises[i])
                     x = whole.prepare(x)
                     p = copies[i](x).softmax(dim=1)
                     loss = sum(
@@ -232,17 +230,17 @@ def test_a_weight_of_zero_is_no_second_phase():
         mist.train(changed(SMALL, **o), materials(noise(44)), STREAMS) for o in ({"cross_epochs": 0}, {"weight": 0.0})
     )
     assert same(none.model.state_dict(), weightless.model.state_dict())
-    assert none.facts["mist"]["disagreement"] == weightless.facts["mist"]["disagreement"] == [None, None]
+    assert none.facts.mist.disagreement == weightless.facts.mist.disagreement == (None, None)
 
 
 def test_the_second_phase_makes_copies_agree():
     recipe = SMALL.replace(epochs=60, learning_rate=0.01)
     whole = materials(noise(44))
     ends = [
-        mist.train(changed(recipe, local_epochs=60, cross_epochs=n, weight=1.0), whole, STREAMS).facts["mist"]
+        mist.train(changed(recipe, local_epochs=60, cross_epochs=n, weight=1.0), whole, STREAMS).facts.mist
         for n in (1, 30)
     ]
-    first, last = (end["disagreement"][0] for end in ends)
+    first, last = (end.disagreement[0] for end in ends)
     assert first > 0.5
     assert last < 0.7 * first
 
@@ -308,7 +306,7 @@ def test_rates_go_on_over_rounds_and_the_second_phase_keeps_the_last_one(monkeyp
 def test_how_many_rounds_there_are(epochs, stop, local, rounds, lines):
     recipe = changed(SMALL.replace(epochs=epochs, stop_after=stop), local_epochs=local)
     made = mist.train(recipe, materials(noise(44)), STREAMS)
-    assert made.facts["mist"]["rounds"] == rounds
+    assert made.facts.mist.rounds == rounds
     assert len(made.history.loss) == lines
     assert made.history.kept == lines - 1
 
@@ -322,9 +320,9 @@ def test_early_stopping_looks_at_the_average_after_each_round():
     recipe = SMALL.replace(epochs=80, patience=4, learning_rate=0.05)
     whole = materials(noise(44))
     made = mist.train(recipe, whole, STREAMS)
-    losses = made.facts["mist"]["validation"]
+    losses = made.facts.mist.validation
     best = int(np.argmin(losses))
-    assert len(losses) == made.facts["mist"]["rounds"] == best + 3 < 40
+    assert len(losses) == made.facts.mist.rounds == best + 3 < 40
     assert made.history.kept == 2 * best + 1
     assert validation_loss(made.model, whole) == losses[best]
     assert not made.history.validation_loss
@@ -359,7 +357,7 @@ def test_every_round_and_part_has_streams_and_an_objective_of_its_own(monkeypatc
 def test_notices_of_the_copies_objectives_are_told_once_with_their_number(monkeypatch):
     monkeypatch.setattr(CrossEntropyOf, "notices", lambda self: [f"Had {len(self.context.members)} records."])
     made = mist.train(changed(SMALL, parts=3), materials(noise(44)), STREAMS)
-    assert made.facts["notices"] == ["In 6 of 6 copies of all rounds, here the first: Had 12 records."]
+    assert list(made.facts.notices) == ["In 6 of 6 copies of all rounds, here the first: Had 12 records."]
     monkeypatch.undo()
     assert "notices" not in mist.train(SMALL, materials(noise(44)), STREAMS).facts
 
@@ -367,7 +365,7 @@ def test_notices_of_the_copies_objectives_are_told_once_with_their_number(monkey
 def test_a_round_of_no_step_has_no_notices(monkeypatch):
     monkeypatch.setattr(CrossEntropyOf, "notices", lambda self: ["Told."])
     recipe = changed(SMALL.replace(epochs=9, stop_after=4.01))
-    assert mist.train(recipe, materials(noise(44)), STREAMS).facts["notices"] == [
+    assert list(mist.train(recipe, materials(noise(44)), STREAMS).facts.notices) == [
         "In 4 of 4 copies of all rounds, here the first: Told."
     ]
 
@@ -457,7 +455,7 @@ def test_parts_smaller_than_the_number_of_classes_are_told_alike_by_all_models()
         records = materials(noise(44), members)
         enough = len(records.members) // records.classes
         assert "notices" not in mist.train(changed(parts=enough), records, STREAMS).facts
-        (notice,) = mist.train(changed(parts=14), records, STREAMS).facts["notices"]
+        (notice,) = mist.train(changed(parts=14), records, STREAMS).facts.notices
         told.add(notice)
     assert len(told) == 1
     assert "fewer records than there are classes (" in told.pop()

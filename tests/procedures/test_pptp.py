@@ -116,8 +116,8 @@ def test_stages_that_stay_keep_the_bits_of_plain_training_and_all_others_move(ca
     assert all(not torch.equal(value, before[name]) for name, value in risky.items() if value.is_floating_point())
     count = sum(value.numel() for name, value in made.model.named_parameters() if name in safe)
     total = sum(value.numel() for value in made.model.parameters())
-    told = made.facts["pptp"]
-    assert (told["parameters_frozen"], told["parameters"], told["share_frozen"]) == (count, total, count / total)
+    told = made.facts.pptp
+    assert (told.parameters_frozen, told.parameters, told.share_frozen) == (count, total, count / total)
 
 
 @pytest.mark.parametrize(("case", "frozen"), [("adam", ("0.", "1.")), ("residual", ("stem.", "stages.0."))])
@@ -177,23 +177,23 @@ def test_the_stage_may_be_the_last_that_stays():
         pptp.train(changed(SMALL, **options), given, STREAMS).facts
         for options in ({"stage": 1, "boundary": "frozen"}, {"stage": 2}, {"stage": "head", "boundary": "frozen"})
     ]
-    assert [fact["pptp"]["frozen"] for fact in facts] == [["block 1"], ["block 1"], ["block 1", "block 2"]]
-    assert ["notices" in fact for fact in facts] == [False, False, True]
-    assert "nothing be trained again: nothing but the classifier" in facts[2]["notices"][0]
+    assert [fact.pptp.frozen for fact in facts] == [("block 1",), ("block 1",), ("block 1", "block 2")]
+    assert [bool(fact.notices) for fact in facts] == [False, False, True]
+    assert "nothing be trained again: nothing but the classifier" in facts[2].notices[0]
 
 
 def test_what_is_odd_about_a_given_stage_is_said():
     given = materials(noise())
-    assert "notices" not in pptp.train(SMALL, given, STREAMS).facts
+    assert not pptp.train(SMALL, given, STREAMS).facts.notices
     last, whole = (pptp.train(changed(SMALL, stage=stage), given, STREAMS).facts for stage in ("head", 1))
-    assert last["notices"] == [
+    assert last.notices == (
         "pptp: nothing but the classifier was trained again, which Fang and Kim found not to take much from what tells "
-        "members apart."
-    ]
-    assert whole["notices"] == [
-        "pptp: no stage comes before the first that is trained again, so that nothing was frozen."
-    ]
-    assert whole["pptp"]["share_frozen"] == 0
+        "members apart.",
+    )
+    assert whole.notices == (
+        "pptp: no stage comes before the first that is trained again, so that nothing was frozen.",
+    )
+    assert whole.pptp.share_frozen == 0
 
 
 def test_numbers_of_stages():
@@ -264,12 +264,12 @@ def test_what_follows_from_a_measured_stage(monkeypatch, index, boundary, frozen
     options = {"stage": "auto", "boundary": boundary, "seeds": 1, "swap": False, "equalise": "steps", "margin": 0.1}
     given = materials(noise())
     made = pptp.train(changed(SMALL, **options), given, STREAMS)
-    told = made.facts["pptp"]
-    assert (told["frozen"], told["chosen"]) == (frozen, "measured")
-    assert told["trained_again"] == ["block 1", "block 2", "head"][len(frozen) :]
-    assert told["onset"]["index"] == index
-    assert [stage["effect"] for stage in told["onset"]["stages"]][-1] == (0.5 if index is None else 0.7)
-    notices = made.facts.get("notices", [])
+    told = made.facts.pptp
+    assert (list(told.frozen), told.chosen) == (frozen, "measured")
+    assert list(told.trained_again) == ["block 1", "block 2", "head"][len(frozen) :]
+    assert told.onset.index == index
+    assert [stage.effect for stage in told.onset.stages][-1] == (0.5 if index is None else 0.7)
+    notices = made.facts.notices
     assert len(notices) == (said is not None)
     assert said is None or notices[0].startswith(f"pptp, in models of which this was measured: {said}")
     ((layers, whole),) = asked
@@ -283,7 +283,7 @@ def test_what_follows_from_a_measured_stage(monkeypatch, index, boundary, frozen
 def test_what_happens_where_no_stage_is_risky_is_said(monkeypatch, rewind, went):
     monkeypatch.setattr(pptp, "onset", lambda *_, **__: found(["block 1", "block 2", "head"], None))
     made = pptp.train(changed(SMALL, stage="auto", rewind=rewind), materials(noise()), STREAMS)
-    assert f"the whole network was {went}" in made.facts["notices"][0]
+    assert f"the whole network was {went}" in made.facts.notices[0]
 
 
 def test_a_first_training_that_is_not_the_plain_one_spares_none(monkeypatch):
@@ -310,7 +310,7 @@ def test_the_stage_is_measured_on_networks_such_as_the_one_that_is_repaired(monk
     assert len(seen) == 2
     built = partial(PROCEDURES["pptp"].network, recipe)
     anew = onset(recipe, given, STREAMS, Layers(seeds=1, margin=0.1), network=built)
-    assert made.facts["pptp"]["onset"]["stages"] == [{**vars(one), "runs": list(one.runs)} for one in anew.stages]
+    assert [vars(one) for one in made.facts.pptp.onset.stages] == [vars(one) for one in anew.stages]
     assert len(seen) == 5
     for model, state in seen:
         norms = {type(one) for one in model.modules() if "Norm" in type(one).__name__}
@@ -328,17 +328,16 @@ def test_the_planted_stage_is_found_and_the_evidence_is_that_of_probes_trained_a
     )
     given = materials(noise(150), 100)
     made = pptp.train(recipe, given, STREAMS)
-    told = made.facts["pptp"]
-    assert told["stage"] == "late"
-    assert told["frozen"] == ["early"]
-    first, *later = told["onset"]["stages"]
-    assert (first["effect"], first["above"]) == (0.5, False)
-    assert all(stage["effect"] > 0.6 and stage["above"] for stage in later)
+    told = made.facts.pptp
+    assert told.stage == "late"
+    assert told.frozen == ("early",)
+    first, *later = told.onset.stages
+    assert (first.effect, first.above) == (0.5, False)
+    assert all(stage.effect > 0.6 and stage.above for stage in later)
     assert torch.equal(made.initial["early.weight"], made.model.state_dict()["early.weight"])
     anew = onset(recipe, given, STREAMS, Layers(seeds=1))
-    assert told["onset"]["stages"] == [
-        {**vars(stage), "runs": list(stage.runs)} for stage in anew.stages
-    ]  # So the first training is the one that probes are compared with, bit for bit.
+    # So the first training is the one that probes are compared with, bit for bit.
+    assert [vars(stage) for stage in told.onset.stages] == [vars(stage) for stage in anew.stages]
 
 
 def test_records_that_are_no_members_have_no_part_in_the_choice():
@@ -346,7 +345,7 @@ def test_records_that_are_no_members_have_no_part_in_the_choice():
     given = materials(noise())
     other = replace(given, reference=given.validation, validation=given.reference)
     first, again = (pptp.train(recipe, one, STREAMS) for one in (given, other))
-    assert first.facts["pptp"]["onset"] == again.facts["pptp"]["onset"]
+    assert first.facts.pptp.onset == again.facts.pptp.onset
     assert same(snapshot(first.model), snapshot(again.model))
     assert first.artefacts == {}
 
@@ -361,11 +360,11 @@ def test_a_model_that_is_trained_already_is_repaired_as_train_does(options):
     assert same(snapshot(made.model), snapshot(again.model))
     assert same(made.initial, again.initial)
     assert again.history.loss == made.history.loss[4:]
-    assert made.facts["pptp"].pop("epochs") == [4, 2]
-    assert made.facts["pptp"] == again.facts["pptp"]
-    assert [stage["name"] for stage in made.facts["stages"]] == ["training", "choice", "tuning"]
-    assert [stage["name"] for stage in again.facts["stages"]] == ["choice", "tuning"]
-    assert all(stage["seconds"] > 0 for stage in made.facts["stages"])
+    assert made.facts.pptp.epochs == (4, 2)
+    assert made.facts.pptp.with_(epochs=None) == again.facts.pptp
+    assert [stage.name for stage in made.facts.stages] == ["training", "choice", "tuning"]
+    assert [stage.name for stage in again.facts.stages] == ["choice", "tuning"]
+    assert all(stage.seconds > 0 for stage in made.facts.stages)
 
 
 def test_states_that_cannot_be_repaired_are_named():
@@ -384,8 +383,8 @@ def test_an_epsilon_of_the_second_training_is_not_passed_on():
     given = materials(images())
     made = pptp.train(recipe, given, STREAMS)
     assert "accountant" not in made.facts
-    assert made.facts["notices"][0] == pptp.METHOD.no_epsilon
-    assert any("GroupNorm" in notice for notice in made.facts["notices"])
+    assert made.facts.notices[0] == pptp.METHOD.no_epsilon
+    assert any("GroupNorm" in notice for notice in made.facts.notices)
     frozen, risky = halves(snapshot(made.model), "0.", "1.")
     assert not any("running" in name for name in frozen | risky)
     assert all(torch.isfinite(value).all() for value in risky.values())
@@ -407,12 +406,12 @@ def test_sub_models_of_selena_begin_from_the_frozen_stages_too():
     recipe = changed(SMALL, inner=Selena(models=3, outside=1), tuning_epochs=1)
     made = pptp.train(recipe, materials(noise()), STREAMS)
     assert set(made.artefacts) == {"assignment", "soft_targets"}
-    assert len(made.facts["selena"]["sub_model_loss"]) == 3
-    assert made.facts["pptp"]["epochs"] == [4, 1]
+    assert len(made.facts.selena.sub_model_loss) == 3
+    assert made.facts.pptp.epochs == (4, 1)
     said = "the networks of selena that leave a member out share the stages that stay, which were trained on it."
-    assert said in made.facts["notices"][0]
+    assert said in made.facts.notices[0]
     whole = pptp.train(changed(recipe, stage=1), materials(noise()), STREAMS)
-    assert not any(said in notice for notice in whole.facts["notices"])
+    assert not any(said in notice for notice in whole.facts.notices)
 
 
 def test_tied_parameters_stay_together_and_statistics_of_no_stage_go_back():
@@ -433,7 +432,7 @@ def test_tied_parameters_stay_together_and_statistics_of_no_stage_go_back():
 def test_stages_by_patterns():
     recipe = changed(SMALL, stages=("0", "2", "4"), stage="2")
     made = pptp.train(recipe, materials(noise()), STREAMS)
-    assert made.facts["pptp"]["frozen"] == ["0"]
+    assert made.facts.pptp.frozen == ("0",)
     with pytest.raises(ModelError, match="matches no module"):
         pptp.train(changed(SMALL, stages=("nothing",)), materials(noise()), STREAMS)
 
@@ -447,7 +446,7 @@ def test_the_history_holds_both_trainings():
     assert made.history.validation_loss[:9] == first.validation_loss
     assert [len(x) for x in (made.history.loss, made.history.validation_loss, made.history.accuracy)] == [13] * 3
     assert made.history.kept == 9 + int(np.argmin(made.history.validation_loss[9:]))
-    assert made.facts["pptp"]["epochs"] == [9, 4]
+    assert made.facts.pptp.epochs == (9, 4)
 
 
 def test_a_shorter_recipe_keeps_its_proportions():
@@ -458,7 +457,7 @@ def test_a_shorter_recipe_keeps_its_proportions():
 
 def test_accuracy_before_the_repair_is_noted():
     made = pptp.train(SMALL.replace(epochs=60, learning_rate=0.05), materials(noise()), STREAMS)
-    before = made.facts["pptp"]["accuracy_before"]
+    before = made.facts.pptp.accuracy_before
     assert before["members"] > 0.9
     assert before["reference"] < 0.8
 

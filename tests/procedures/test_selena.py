@@ -122,7 +122,7 @@ def test_no_sub_model_is_given_a_record_whose_target_it_makes(fits):
         assert torch.equal(share.validation.x, whole.validation.x)
         assert torch.equal(share.reference.x, whole.reference.x)
     assert torch.equal(fits[4][1].members.x, whole.members.x)
-    assert made.facts["selena"]["sub_model_members"] == [len(share.members) for _, share, _, _, _ in fits[:4]]
+    assert made.facts.selena.sub_model_members == tuple(len(share.members) for _, share, _, _, _ in fits[:4])
 
 
 def test_sub_models_have_streams_and_initialisations_of_their_own(fits):
@@ -209,12 +209,12 @@ def test_notices_of_the_sub_models_objectives_are_told_once_with_their_number(mo
 
     monkeypatch.setattr(split_ai, "objective", lambda recipe: Telling())
     made = selena.train(SMALL, materials(noise(), members=31), STREAMS)
-    telling = [size for size in made.facts["selena"]["sub_model_members"] if size > 15]
+    telling = [size for size in made.facts.selena.sub_model_members if size > 15]
     assert 0 < len(telling) < 4
     expected = f"In {len(telling)} of 4 sub-models, here the first: {telling[0]} members."
-    assert made.facts["notices"] == [expected]
+    assert made.facts.notices == (expected,)
     monkeypatch.undo()
-    assert "notices" not in selena.train(SMALL, materials(noise()), STREAMS).facts
+    assert not selena.train(SMALL, materials(noise()), STREAMS).facts.notices
 
 
 def test_the_same_streams_give_the_same_bits():
@@ -222,10 +222,10 @@ def test_the_same_streams_give_the_same_bits():
     assert same(first.model.state_dict(), again.model.state_dict())
     assert same(first.artefacts, again.artefacts)
     assert first.history.loss == again.history.loss
-    timed = [made.facts.pop("stages") for made in (first, again)]
-    assert [[stage["name"] for stage in stages] for stages in timed] == [["sub-models", "distillation"]] * 2
-    assert all(stage["seconds"] > 0 for stages in timed for stage in stages)
-    assert first.facts == again.facts
+    timed = [made.facts.stages for made in (first, again)]
+    assert [[stage.name for stage in stages] for stages in timed] == [["sub-models", "distillation"]] * 2
+    assert all(stage.seconds > 0 for stages in timed for stage in stages)
+    assert first.facts.with_(stages=()) == again.facts.with_(stages=())
 
 
 def test_distillation_epochs_are_those_of_the_released_network_alone(fits):
@@ -325,7 +325,7 @@ def test_where_targets_come_from(fits, targets, augmentation, used, distilled):
         augmentation=augmentation, epochs=1, procedure=Selena(models=3, outside=1, targets=targets)
     )
     made = selena.train(recipe, materials(images()), STREAMS)
-    assert made.facts["selena"]["targets"] == used
+    assert made.facts.selena.targets == used
     assert [call[0].augmentation for call in fits] == [augmentation] * 3 + [distilled]
 
 

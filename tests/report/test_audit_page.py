@@ -10,7 +10,7 @@ from audit_forms import html, markdown
 from reading import read
 
 from reticent.findings.records import PICTURED
-from reticent.report.kinds.audit import HISTOGRAMS
+from reticent.report.kinds.attacks import HISTOGRAMS
 from reticent.report.kinds.record_table import ROWS
 
 HOSTILE = "\u202eevil</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&|`\n\u0000 😀 {{ 7 * 7 }}"

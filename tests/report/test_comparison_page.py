@@ -18,7 +18,7 @@ from reticent.findings.numbers import Statistic
 from reticent.report import svg
 from reticent.report.kinds.comparison import difference, measure, ordered
 from reticent.report.pictures.comparison import NAMED, _join, _steps, front, panel
-from reticent.say.comparison import remark
+from reticent.say.controls import remark
 
 HOSTILE = "\u202eevil</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&|`\n\u0000 😀 {{ 7 * 7 }}"
 
@@ -117,7 +117,7 @@ def test_ties_are_spelt_out_and_differences_name_the_lower(compared, shown):
         (("auc", 0.0123, [0.003, 0.021]), ("+0.012", "+0.003 to +0.021")),
         (("auc", -0.0123, [-0.021, 0.003]), ("−0.012", "−0.021 to +0.003")),
         (("tpr", 0.016, [0.011, 0.02]), ("+1.60 points", "+1.10 to +2.00")),
-        (("accuracy", 0.0, [0, 0]), ("0.00 points", "0.00 to 0.00")),
+        (("accuracy", 0.0, [0, 0]), ("0", "exactly equal")),
     ],
 )
 def test_differences(pair, expected):

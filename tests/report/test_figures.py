@@ -6,7 +6,7 @@ import pytest
 
 from reticent.findings.attack import Audit, Histogram
 from reticent.report import svg
-from reticent.report.kinds.audit import histogram_caption
+from reticent.report.kinds.attacks import histogram_caption
 from reticent.report.pictures import audit as figures
 
 

@@ -12,7 +12,7 @@ from audit_forms import blocks
 from shown_comparison import typed
 
 from reticent.cli.run import guarded
-from reticent.cli.screen import NARROWEST, listed, stdout
+from reticent.cli.screen import NARROWEST, say, stdout
 from reticent.report.kinds.comparison import comparison
 from reticent.report.render.terminal import terminal
 
@@ -37,7 +37,8 @@ def shown(monkeypatch):
 
         def verb(*_, **__):
             stdout().print(found)
-            return listed([Path("here/audit.json")])
+            say(path := Path("here/audit.json"))
+            return [path]
 
         assert guarded(verb) == 0, sys.stderr.getvalue()
         out.flush()

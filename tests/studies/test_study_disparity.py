@@ -1,5 +1,7 @@
 """What `pptp-disparity` asks of the paper's own networks: where membership begins to show, and their maps."""
 
+from types import SimpleNamespace
+
 import pytest
 import torch
 
@@ -76,18 +78,18 @@ def test_scales_without_the_papers_networks_cannot_tell_their_onsets(scale):
 def test_the_first_stage_is_no_stem(monkeypatch):
     """Stems and embeddings lie before stage 1, and the paper shows none of them."""
     effects = {"stem": 0.50, "stage 1": 0.51, "stage 2": 0.60, HEAD: 0.7}
-    rows = [
-        {
-            "name": name, "size": 1, "share": 0.1, "ks": 0.0, "probe": None,
-            "effect": {"mean": value, "interval": [value - 0.01, value + 0.01]},
-            "distances": {"edges": [], "both": [], "one": []},
-        }
+    stages = [
+        SimpleNamespace(
+            name=name, size=1, share=0.1, ks=0.0, probe=None,
+            effect=SimpleNamespace(mean=value, interval=(value - 0.01, value + 0.01)),
+            distances=SimpleNamespace(edges=(), both=(), one=()),
+        )
         for name, value in effects.items()
     ]  # fmt: skip
-    document = {
-        "stages": rows, "data": {"test": 10}, "onset": {"index": 2, "stage": "stage 2"}, "sentence": "", "detail": [],
-    }  # fmt: skip
-    monkeypatch.setattr(pptp_disparity, "run", lambda *_, **__: type("Done", (), {"document": document}))
+    findings = SimpleNamespace(
+        stages=stages, data=SimpleNamespace(test=10), onset=SimpleNamespace(index=2), sentence="", detail=(),
+    )  # fmt: skip
+    monkeypatch.setattr(pptp_disparity.layers, "run", lambda *_, **__: SimpleNamespace(findings=findings))
     bench = type("Bench", (), {
         "say": print, "setting": PAPER[0], "seed": 0, "folder": "", "options": {}, "work": Work(),
         "job": lambda *_, **__: None,

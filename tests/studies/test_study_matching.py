@@ -11,7 +11,7 @@ from reticent.studies import STUDIES
 from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.document import judge
 from reticent.studies.judging import finding
-from reticent.studies.matching import KNOWN, Controls, controls, missing
+from reticent.studies.matching import KNOWN, Controls, controls, estimated
 from reticent.studies.measured import Measured, measure
 from reticent.studies.numbers import Estimate, Replicated, combined
 
@@ -87,11 +87,11 @@ def test_a_row_that_training_to_the_end_matches_is_held_against_the_whole():
 
 def test_what_a_control_misses_is_told_unless_it_is_read_off():
     held = Controls(along(0.4, 0.5).stopped, {"whole": network("w", 0.6, 0.7)})
-    assert held.missed(network("row", 0.45, 0.6)) == []
-    assert missing([]) == Estimate(0.0, KNOWN)
-    assert missing(held.missed(network("row", 0.9, 0.95))).value == pytest.approx(0.35)
-    assert missing(held.missed(network("whole", 0.63, 0.7))).value == pytest.approx(0.03)
-    assert missing(along(0.45).missed(network("row", 0.4, 0.6))).value == pytest.approx(-0.05)
+    assert held.excess(network("row", 0.45, 0.6), "accuracy") == []
+    assert estimated([]) == Estimate(0.0, KNOWN)
+    assert estimated(held.excess(network("row", 0.9, 0.95), "accuracy")).value == pytest.approx(0.35)
+    assert estimated(held.excess(network("whole", 0.63, 0.7), "accuracy")).value == pytest.approx(0.03)
+    assert estimated(along(0.45).excess(network("row", 0.4, 0.6), "accuracy")).value == pytest.approx(-0.05)
 
 
 @pytest.mark.parametrize(
@@ -153,5 +153,5 @@ def test_the_controls_are_stopped_near_the_rows_accuracy(tmp_path):
     (control,) = made.stopped
     assert control.about == "undefended, stopped early"
     assert abs(control.accuracy - weak.accuracy) < 0.15
-    assert missing(made.missed(weak)).value == pytest.approx(weak.accuracy - control.accuracy)
+    assert estimated(made.missed(weak)).value == pytest.approx(weak.accuracy - control.accuracy)
     assert control.accuracy < baseline.accuracy

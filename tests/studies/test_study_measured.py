@@ -202,7 +202,7 @@ def test_m1_is_the_plain_network(bench):
     pruning.pruned(bench, found)
     with bench.made(job) as (store, made):
         Maker(job.population, store, "cpu")
-        wanted = np.mean([one.facts["accuracy_non_members"] for one in made[:2]])
+        wanted = np.mean([one.facts.accuracy_non_members for one in made[:2]])
     assert found.numbers["M1", "accuracy"].value == pytest.approx(wanted)
 
 
@@ -216,7 +216,7 @@ def test_digit_pictures_are_the_digits():
 def test_what_training_says_is_told_once_with_its_rows(row):
     notices = {"x never acted": 4, "models did not learn": 1}
     rows = [
-        replace(row, name=name, facts=[{}] * 4, notices=said)
+        replace(row, name=name, made=row.made[:1] * 4, notices=said)
         for name, said in (("a", notices), ("b", {"x never acted": 2}))
     ]
     assert collect(rows, {}).notes == [

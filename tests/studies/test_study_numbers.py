@@ -10,6 +10,8 @@ from reticent.auditing.bootstrap import bootstrap
 from reticent.auditing.comparison.paired import bootstrapped
 from reticent.auditing.roc import auc
 from reticent.errors import InputError
+from reticent.findings.study import CloudPanel, DensityPanel, Heights
+from reticent.studies.base import Found
 from reticent.studies.judging import reaches
 from reticent.studies.numbers import Estimate, Pooled, Replicated, combined
 
@@ -33,9 +35,12 @@ def test_an_estimate_from_an_interval_has_that_interval():
     assert Estimate.between(0.6, 0.55, 0.65).limits() == pytest.approx((0.55, 0.65))
 
 
-def test_an_estimate_survives_json():
-    for one in (Estimate(0.1, 0.02, 7.5), Estimate(0.1, 0.02, partial=True)):
-        assert Estimate(*one.to_json()) == one
+def test_what_one_seed_gave_survives_json():
+    numbers = {("a", "auc"): Estimate(0.1, 0.02, 7.5), ("a", "loss"): Estimate(0.1, 0.02, partial=True)}
+    cloud = CloudPanel(title="All", points=((-1.5, -2.0, 7), (0.0, -1e-3, 1)))
+    density = DensityPanel(title="stage 1", edges=(0.0, 0.1), series=(Heights(label="one", heights=(1.0,)),))
+    found = Found({"a": "word"}, numbers, (cloud, density), ["seed 0: a note"])
+    assert Found.from_json(found.to_json()) == found
 
 
 def measures(seed, targets=6, records=80):

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 
+from made_models import made
 from reticent.locate.correlation import agreement
 from reticent.locate.scoring import Scores
 from reticent.population.worker import Maker
@@ -59,10 +60,11 @@ def test_scores_are_compared_by_kind_of_layer(bench):
     assert found.numbers["Conv - Norm", "pearson"].value == pytest.approx(gap)
     held = [found.numbers[row, "vulnerability"].value for row in rows[4:]]
     assert held == sorted(held)
-    clouds = found.series["clouds"]
+    cloud = found.panels[0]
     with bench.made(bench.job()) as (store, made):
         size = sum(p.numel() for p in Maker(bench.job().population, store, "cpu").network(made[0]).parameters())
-    assert sum(point[2] for point in clouds["All"]) == size
+    assert cloud.title == "All weights"
+    assert sum(point[2] for point in cloud.points) == size
 
 
 def test_equal_scores_agree_wholly(bench, monkeypatch):
@@ -251,9 +253,10 @@ def test_a_mask_by_chance_of_other_kinds_of_layer_settles_nothing_by_itself(key,
 
 
 def test_a_row_says_what_was_rewound_of_each_kind_of_layer():
+    norm, counts = {"weights": 20, "rewound": 10}, {"weights": 2020, "rewound": 15, "rate": 15 / 2020}
     facts = [
-        {"cwrf": {"kinds": {"convolution": {"weights": 2000, "rewound": n}, "norm": {"weights": 20, "rewound": 10}}}}
-        for n in (4, 6)
+        {"cwrf": counts | {"kinds": {"convolution": {"weights": 2000, "rewound": n}, "norm": norm}}} for n in (4, 6)
     ]
-    assert _counts(Measured("A3", "", None, {}, facts)) == "5 of 2,000 convolution, 10 of 20 norm"
-    assert _counts(Measured("scratch", "", None, {}, [{"seconds": 1.0}])) == ""
+    rows = made(*facts)
+    assert _counts(Measured("A3", "", None, {}, rows)) == "5 of 2,000 convolution, 10 of 20 norm"
+    assert _counts(Measured("scratch", "", None, {}, made({}))) == ""

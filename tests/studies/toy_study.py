@@ -2,10 +2,11 @@
 
 from dataclasses import replace
 
-from reticent.findings.study import Column, DotsPanel, Figure, Points
+from reticent.findings.study import DotsPanel, Figure
 from reticent.studies.base import Claim, Published, Scale, Setting, Study
 from reticent.studies.judging import better, no_worse
 from reticent.studies.measured import collect, measure
+from reticent.studies.metrics import columns
 
 BASE = {"dataset": "digits", "models": 4, "records": 120, "epochs": 4, "attacks": ("lira",), "replicates": 100}
 ROWS = {"long": 4, "short": 1}
@@ -13,13 +14,11 @@ ROWS = {"long": 4, "short": 1}
 
 def measured(bench):
     rows = [measure(bench, name, bench.job(epochs=epochs), f"{epochs} epochs") for name, epochs in ROWS.items()]
-    found = collect(rows, {"long - short": ("long", "short")})
-    found.series["losses"] = [float(one.measures["loss"].observed.mean()) for one in rows]
-    return found
+    return collect(rows, {"long - short": ("long", "short")})
 
 
 def drawn(results, setting):
-    points = Points(label="LiRA", estimates=results.drawn(setting.key, ROWS, "auc_lira"))
+    points = results.points(setting, ROWS, "auc_lira", "LiRA")
     panel = DotsPanel(title="AUC", x="AUC", names=tuple(ROWS), series=(points,))
     yield Figure(name=setting.key, title="What is given away", panels=(panel,))
 
@@ -30,11 +29,7 @@ STUDY = Study(
     paper="Nobody (2026), Nothing.",
     scales={"tiny": Scale((Setting("digits", "MLP on digits", BASE, {"fpr": 0.1}, "MLP"),), 2, "Seconds.")},
     measure=measured,
-    columns=(
-        Column(key="accuracy", label="Accuracy", form="share"),
-        Column(key="auc_lira", label="LiRA AUC"),
-        Column(key="seconds", label="Time", form="seconds"),
-    ),
+    columns=columns("accuracy", "auc_lira", "seconds"),
     claims=(
         Claim(
             "longer",

@@ -189,7 +189,7 @@ def test_divergence_is_named_with_the_epoch_and_the_rate():
 
 
 def test_augmentation_of_features_is_refused():
-    with pytest.raises(InputError, match="'flip' is for images"):
+    with pytest.raises(InputError, match="'flip' is for image records, got tabular"):
         train(SMALL.replace(augmentation="flip"), materials(blobs(), range(64)), Streams(0, 0))
 
 

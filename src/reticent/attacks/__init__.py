@@ -12,6 +12,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import seeds
 from reticent.attacks import (
+    base2,
+    base3,
+    bavaria,
     confidence,
     correctness,
     entropy,
@@ -20,6 +23,7 @@ from reticent.attacks import (
     lira_released,
     loss,
     modified_entropy,
+    pmia,
     reference_counts,
     rmia,
     selena_replica,
@@ -59,6 +63,10 @@ ATTACKS: dict[str, AttackEntry] = {
     "lira": lira.ENTRY,
     "lira-released": lira_released.ENTRY,
     "rmia": rmia.ENTRY,
+    "bavaria": bavaria.ENTRY,
+    "base2": base2.ENTRY,
+    "base3": base3.ENTRY,
+    "pmia": pmia.ENTRY,
     "selena-replica": selena_replica.ENTRY,
     "learned": learned.ENTRY,
 }
@@ -106,8 +114,8 @@ def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
             f"{spec.method}: expected float64 scores of shape {problem.shape} (targets, records), got {result.dtype} "
             f"of shape {result.shape}: this is a fault of the attack"
         )
-    bad = np.count_nonzero(~np.isfinite(result), axis=1)
-    if bad.any():
+    if not np.isfinite(result).all():
+        bad = np.count_nonzero(~np.isfinite(result), axis=1)
         raise NonFiniteError(
             f"{spec.method}: expected finite scores, got {bad.max()} NaN or infinite of {result.shape[1]} for target "
             f"{problem.targets[bad.argmax()]}: check its signals for extreme values"
@@ -131,7 +139,7 @@ def _scores(spec: Spec, problem: Problem, seed: int) -> Floats:
 
 
 def _designs(entry: AttackEntry, known: Membership, targets: Rows, references: Rows) -> Iterable[tuple[Rows, Rows]]:
-    """Divide the targets, by position, by what an attack compares them with: near-complements only where it is weak."""
+    """Divide the targets, by position, by what they are compared with: by a weak attack, with near-complements too."""
     return designs(known, targets, references) if entry.strong else [(np.arange(len(targets)), references)]
 
 

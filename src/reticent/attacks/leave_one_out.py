@@ -52,7 +52,8 @@ def added(total: Floats, values: Floats) -> Floats:
 
 def counts(mask: Mask, left_out: Rows) -> Floats:
     """Count the masked references ``(R, n)`` but one: ``(T, n)`` whole numbers."""
-    return np.asarray(np.subtract(mask.sum(axis=0), row_or(mask, left_out, fill=0), dtype=np.float64))
+    every = np.add.reduce(mask.view(np.int8), axis=0, dtype=np.int32)
+    return np.asarray(np.subtract(every, row_or(mask, left_out, fill=0), dtype=np.float64))
 
 
 def medians(

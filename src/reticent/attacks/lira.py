@@ -12,7 +12,6 @@ into the logarithm of the variance: where counts differ, it would depend on them
 membership away. The pooled variance is of all references: it is one number a target.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated, ClassVar, Literal
 
@@ -20,10 +19,10 @@ import numpy as np
 from annotated_types import Ge
 from numpy.typing import NDArray
 
-from reticent.attacks import leave_one_out, reference_counts
-from reticent.attacks.balance import Balance, Dropped
-from reticent.attacks.base import AttackEntry, Needs, Problem, Rows
+from reticent.attacks import leave_one_out, reference_counts, sides
+from reticent.attacks.base import AttackEntry, Needs, Problem
 from reticent.attacks.random_effects import FLOOR, RandomEffects
+from reticent.attacks.sides import Compared, Side
 from reticent.errors import SpecError
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
@@ -32,8 +31,6 @@ ENOUGH = 32
 """IN and OUT references for every record, from which "auto" gives a record variances of its own (64 models)."""
 FEWEST = 4
 """References of a kind, below which a record's own variance is refused."""
-BLOCK = 64
-"""Blocks are this much smaller than `BLOCK_BYTES`, so that the steps on one stay in the processor's cache."""
 
 
 class Lira(Spec):
@@ -88,92 +85,46 @@ def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:
     own = _own_variance(spec, problem)
     pooled, effects = (np.ones((2, len(own), queries)), None) if own.all() else _pooled(spec, problem, queries)
     scores = np.zeros(problem.shape)
-    balance, dropped = Balance(problem), None
-    rows, alone = leave_one_out.rows(problem.targets, problem.references), np.array([len(problem.references)])
-    online = spec.mode == "online"
-    for block, query, target, references, inside in _walk(problem, queries):
-        if query == 0:
-            dropped = balance.dropped(block, inside)
-        sides = [_Side(rows, references, inside, dropped, member=True)] if online else []
-        sides.append(_Side(rows, references, ~inside, dropped, member=False))
-        effect = None if effects is None else effects[query]
-        found = _against(spec, sides, target, own, pooled[:, :, query], effect)
-        for row in map(int, balance.uneven if online else ()):
-            sides = [_Side(alone, references, mask) for mask in balance.kept(row, block, inside)]
-            one = None if effect is None else effect.of(row)
-            found[row] = _against(spec, sides, target[[row]], own[[row]], pooled[:, [row], query], one)[0]
-        scores[:, block] += found
+    for one in sides.compared(problem, queries, online=spec.mode == "online"):
+        effect = None if effects is None else effects[one.query].of(one.targets)
+        found = _against(spec, one, own[one.targets], pooled[:, one.targets, one.query], effect)
+        scores[one.targets, one.records] += found
     return scores / queries
 
 
-def _against(
-    spec: Lira,
-    sides: "list[_Side]",
-    target: Floats,
-    own: NDArray[np.bool_],
-    pooled: Floats,
-    effect: RandomEffects | None,
-) -> Floats:
+def _against(spec: Lira, one: Compared, own: NDArray[np.bool_], pooled: Floats, effect: RandomEffects | None) -> Floats:
     """Hold targets against OUT references, or against IN and OUT ones, on one block, ``(T, n)``."""
     if effect is not None and not own.all():
-        inside, outside = sides
+        inside, outside = one.sides
         counts = np.maximum(inside.count, 1), np.maximum(outside.count, 1)
-        shared = effect.ratio(target, (inside.mean, outside.mean), counts)
-        return np.where(own[:, None], _against(spec, sides, target, own, pooled, None), shared) if own.any() else shared
-    residual, variance = sides[-1].residual(spec, target), sides[-1].variance(own, pooled[1])
-    if len(sides) == 1:
+        shared = effect.ratio(one.target, (inside.mean, outside.mean), counts)
+        return np.where(own[:, None], _against(spec, one, own, pooled, None), shared) if own.any() else shared
+    residual, variance = _residual(spec, one.sides[-1], one.target), _variance(one.sides[-1], own, pooled[1])
+    if len(one.sides) == 1:
         return residual / np.sqrt(variance)
     result = 0.5 * (residual**2 / variance + np.log(variance))
-    residual, variance = sides[0].residual(spec, target), sides[0].variance(own, pooled[0])
+    residual, variance = _residual(spec, one.sides[0], one.target), _variance(one.sides[0], own, pooled[0])
     result -= 0.5 * (residual**2 / variance + np.log(variance))
     return result
 
 
-class _Side:
-    """The IN or the OUT references of every target, on one block of n records."""
+def _residual(spec: Lira, side: Side, target: Floats) -> Floats:
+    """Return how far the targets are from the centre, over what its uncertainty adds to it, ``(T, n)``."""
+    median = spec.centre == "median"
+    distance = target - (side.medians() if median else side.mean)
+    if spec.uncertainty == "none":
+        return distance
+    count = np.maximum(side.count, 1)
+    return np.asarray(distance / np.sqrt(1 + (_median_variance(count) if median else 1 / count)))
 
-    def __init__(
-        self,
-        rows: Rows,
-        references: Floats,
-        mask: NDArray[np.bool_],
-        dropped: Dropped | None = None,
-        *,
-        member: bool = False,
-    ) -> None:
-        self._rows, self._references, self._mask = rows, references, mask
-        self._kept = np.where(mask, references, 0.0)
-        self.count = leave_one_out.counts(mask, rows)
-        self._gone = self._which = None
-        self._lost: Floats | float = 0.0
-        if dropped is not None:
-            self._gone, self._which = dropped.side(member=member), dropped.which
-            self._lost = np.where(self._gone, dropped.of(references), 0.0)
-            self.count = self.count - self._gone
-        self.mean = (leave_one_out.sums(self._kept)[rows] - self._lost) / np.maximum(self.count, 1)
 
-    def residual(self, spec: Lira, target: Floats) -> Floats:
-        """Return how far the targets are from the centre, over what its uncertainty adds to it, ``(T, n)``."""
-        median, centre = spec.centre == "median", self.mean
-        if median:
-            centre = leave_one_out.medians(self._references, self._mask, self._rows, self._gone, self._which)
-        if spec.uncertainty == "none":
-            return target - centre
-        count = np.maximum(self.count, 1)
-        return (target - centre) / np.sqrt(1 + (_median_variance(count) if median else 1 / count))
-
-    def squares(self) -> Floats:
-        """Return the sum of squared deviations from the mean, ``(T, n)``."""
-        second = leave_one_out.sums(self._kept * self._references)[self._rows] - self._lost**2
-        return np.maximum(second - self.count * self.mean**2, 0.0)
-
-    def variance(self, own: NDArray[np.bool_], pooled: Floats) -> Floats:
-        """Return, for each target, the records' own variances or the pooled one, ``(T, n)`` or ``(T, 1)``."""
-        shared = np.maximum(pooled, FLOOR)[:, None]
-        if not own.any():
-            return shared
-        each = np.maximum(self.squares() / np.maximum(self.count - 1, 1), FLOOR)
-        return each if own.all() else np.where(own[:, None], each, shared)
+def _variance(side: Side, own: NDArray[np.bool_], pooled: Floats) -> Floats:
+    """Return, for each target, the records' own variances or the pooled one, ``(T, n)`` or ``(T, 1)``."""
+    shared = np.maximum(pooled, FLOOR)[:, None]
+    if not own.any():
+        return shared
+    each = np.maximum(side.squares() / np.maximum(side.count - 1, 1), FLOOR)
+    return each if own.all() else np.where(own[:, None], each, shared)
 
 
 def _median_variance(count: Floats) -> Floats:
@@ -182,21 +133,6 @@ def _median_variance(count: Floats) -> Floats:
     Exact for k = 1 and 2, within 2.5 % for others (odd and even k lie on two curves).
     """
     return np.asarray(np.pi / (2 * count + np.where(count % 2 == 1, np.pi - 2, 2 * np.pi - 4)))
-
-
-def _walk(problem: Problem, queries: int) -> Iterator[tuple[slice, int, Floats, Floats, NDArray[np.bool_]]]:
-    """Yield block, query, margins of targets ``(T, n)`` and of references ``(R, n)``, and who is IN ``(R, n)``.
-
-    Margins are shifted, for each record, by the references' mean, so that squares lose no digits.
-    """
-    for block in problem.signals.blocks(BLOCK * problem.signals.queries):
-        margins = problem.signals.margins[:, block]
-        inside = problem.membership.matrix[:, block][problem.references]
-        for query in range(queries):
-            references = margins[problem.references, :, query].astype(np.float64)
-            target = margins[problem.targets, :, query].astype(np.float64)
-            shift = leave_one_out.total(references) / max(len(references), 1)
-            yield block, query, target - shift, references - shift, inside
 
 
 def _own_variance(spec: Lira, problem: Problem) -> NDArray[np.bool_]:
@@ -219,16 +155,16 @@ def _pooled(spec: Lira, problem: Problem, queries: int) -> tuple[Floats, list[Ra
     freedom = np.zeros((2, len(problem.targets), 1))
     shifts = [_Shifts(len(problem.targets)) for _ in range(queries)] if spec.shift == "shared" else None
     rows = leave_one_out.rows(problem.targets, problem.references)
-    for _, query, _, references, inside in _walk(problem, queries):
-        sides = [_Side(rows, references, mask) for mask in (inside, ~inside)]
-        for kind, side in enumerate(sides):
+    for block in sides.blocks(problem, queries):
+        both = [Side(rows, block.references, mask) for mask in (block.inside, ~block.inside)]
+        for kind, side in enumerate(both):
             if kind == 0 and spec.mode == "offline":
                 continue
-            squares[kind, :, query] = leave_one_out.added(squares[kind, :, query], side.squares())
-            if query == 0:
+            squares[kind, :, block.query] = leave_one_out.added(squares[kind, :, block.query], side.squares())
+            if block.query == 0:
                 freedom[kind, :, 0] += np.maximum(side.count - 1, 0).sum(axis=1)
         if shifts is not None:
-            shifts[query].add(*sides)
+            shifts[block.query].add(*both)
     known = freedom > 0
     variance = np.where(known, squares / np.maximum(freedom, 1), 1.0)
     variance = np.where(known | ~known[::-1], variance, variance[::-1])
@@ -246,7 +182,7 @@ class _Shifts:
         # Sums over records of: the shift, its square, one over the counts of IN and of OUT, and the records themselves.
         self._sums = np.zeros((5, targets))
 
-    def add(self, inside: _Side, outside: _Side) -> None:
+    def add(self, inside: Side, outside: Side) -> None:
         """Take a block in; a record of which a target has no reference of one kind says nothing and is left out."""
         both = (inside.count > 0) & (outside.count > 0)
         shift = np.where(both, inside.mean - outside.mean, 0.0)

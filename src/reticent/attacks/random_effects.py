@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from reticent.attacks.base import Rows
 from reticent.signals.matrix import Floats
 
 FLOOR = 1e-12
@@ -43,10 +44,10 @@ class RandomEffects:
         total = (squares - shifts**2 / records) / np.maximum(records - 1, 1.0)
         return cls(variances, shifts / records, np.maximum(0.0, total - noise))
 
-    def of(self, row: int) -> "RandomEffects":
-        """Take one target's out of those of several."""
-        one = np.asarray([row])
-        inner, outer, shift, apart = (np.asarray(value)[one] for value in (*self.variances, self.shift, self.between))
+    def of(self, targets: Rows | slice) -> "RandomEffects":
+        """Take those of some targets out of several."""
+        values = (*self.variances, self.shift, self.between)
+        inner, outer, shift, apart = (np.asarray(value)[targets] for value in values)
         return RandomEffects((inner, outer), shift, apart)
 
     def ratio(self, value: Floats, centres: Pair, counts: Pair) -> Floats:

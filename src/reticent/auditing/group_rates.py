@@ -81,7 +81,9 @@ def _components(scores: Floats, members: Bools, codes: Ints, inside: Ints, outsi
     return np.asarray(np.where(members, below[1] / n, 1 - below[0] / m))
 
 
-def rates(scores: Floats, members: Bools, codes: Ints, groups: int, fpr: float) -> Moments:
+def rates(
+    scores: Floats, members: Bools, codes: Ints, groups: int, fpr: float, counted: Bools | None = None
+) -> Moments:
     """Compute each group's TPR at the threshold that gives a false-positive rate over all records.
 
     Args:
@@ -90,28 +92,34 @@ def rates(scores: Floats, members: Bools, codes: Ints, groups: int, fpr: float) 
         codes: each record's group ``(N,)``, from 0 to G - 1.
         groups: G.
         fpr: the rate, above 0.
+        counted: booleans ``(T, N)``: whose share is computed, by default the members'; `~members` gives the groups' own
+            false-positive rates.
 
     Returns:
-        Its moments; they mean nothing where a target has fewer than two members. Cost: T sorts.
+        Its moments; they mean nothing where a target has fewer than two of those counted. Cost: T sorts.
     """
-    inside, _ = sizes(members, codes, groups)
+    kinds = members if counted is None else counted
+    inside, _ = sizes(kinds, codes, groups)
     observed, own, shared = np.zeros(inside.shape), np.zeros(inside.shape), np.zeros(len(scores))
     slope, total, threshold = np.zeros(groups), np.zeros(scores.shape[1]), np.zeros(scores.shape[1])
-    for t, (row, hit) in enumerate(zip(scores, members, strict=True)):
+    together = np.zeros(inside.shape)
+    for t, (row, hit, kind) in enumerate(zip(scores, members, kinds, strict=True)):
         called, near, width = _called(row, hit, fpr)
         count = np.maximum(inside[t], 1)
-        observed[t] = np.bincount(codes, called & hit, groups) / count
-        slope += np.bincount(codes, (near & hit) / width, groups) / count / len(scores)
-        influence = np.where(hit, called - observed[t, codes], 0.0) * _per_record(inside[t])[codes]
+        observed[t] = np.bincount(codes, called & kind, groups) / count
+        slope += np.bincount(codes, (near & kind) / width, groups) / count / len(scores)
+        influence = np.where(kind, called - observed[t, codes], 0.0) * _per_record(inside[t])[codes]
         own[t] = np.bincount(codes, influence**2, groups)
         total += influence
         moved = np.where(hit, 0.0, called - called[~hit].mean()) / np.count_nonzero(~hit)
         shared[t] = (moved**2).sum()
+        together[t] = np.bincount(codes, influence * moved, groups)
         threshold += moved
     total, threshold = total / len(scores), threshold / len(scores)
     both = np.bincount(codes, total**2 - 2 * slope[codes] * total * threshold, groups)
     mean = np.maximum(0.0, both + slope**2 * (threshold**2).sum())
-    return Moments(observed, own + shared[:, None] * slope**2, mean, np.bincount(codes, minlength=groups))
+    each = own + shared[:, None] * slope**2 - 2 * slope * together
+    return Moments(observed, np.maximum(0.0, each), mean, np.bincount(codes, minlength=groups))
 
 
 def _called(scores: Floats, members: Bools, fpr: float) -> tuple[Bools, Bools, float]:

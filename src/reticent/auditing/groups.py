@@ -186,7 +186,7 @@ def _differences(area: Moments, measurable: Bools, confidence: float) -> list[Gr
     chosen = np.flatnonzero(measurable)
     if len(chosen) < 2:
         return found
-    gap, variance, free = _against_others(area, chosen)
+    gap, variance, free = against_others(area, chosen)
     p = 2 * stdtr(free, -np.abs(gap) / np.sqrt(variance))
     # Two groups make one comparison, seen from either side.
     corrected = np.full(2, p.max()) if len(chosen) == 2 else holm(p)
@@ -197,8 +197,8 @@ def _differences(area: Moments, measurable: Bools, confidence: float) -> list[Gr
     return found
 
 
-def _against_others(area: Moments, chosen: Ints) -> tuple[Floats, Floats, Floats]:
-    """Return each group's difference from the others, its variance and the degrees of freedom, ``(G,)`` each."""
+def against_others(area: Moments, chosen: Ints) -> tuple[Floats, Floats, Floats]:
+    """Return each chosen group's difference from the others, its variance and the degrees of freedom, ``(G,)`` each."""
     weight = area.records[chosen].astype(np.float64)
     others = weight.sum() - weight
     observed, each, mean = area.observed[:, chosen], area.each[:, chosen], area.mean[chosen]
@@ -206,14 +206,20 @@ def _against_others(area: Moments, chosen: Ints) -> tuple[Floats, Floats, Floats
     rest_each, rest_mean = _others(each * weight**2) / others**2, _others(mean * weight**2) / others**2
     records = area.records[chosen]
     moments = Moments(observed - rest, each + rest_each, mean + rest_mean, records)
-    # What a record of the other groups adds to a variance, on average, over the number of records here.
-    usual = _others(mean * weight**2) / others / weight
-    # One record misplaced by half, where nothing varies.
-    least = 1 / (weight**2 * len(observed))
-    own, models = np.max([mean, usual, least], axis=0), moments.by_models()
+    own, models = careful(area, chosen), moments.by_models()
     variance = own + rest_mean + models
     parts = [(own, records - 2), (rest_mean, records.sum() - records - 2), (models, len(observed) - 1)]
     return moments.value, variance, freedom(parts)
+
+
+def careful(area: Moments, chosen: Ints) -> Floats:
+    """Return each chosen group's variance over records ``(G,)``, no smaller than the others' records would have."""
+    weight, mean = area.records[chosen].astype(np.float64), area.mean[chosen]
+    # What a record of the other groups adds to a variance, on average, over the number of records here.
+    usual = _others(mean * weight**2) / np.maximum(_others(weight), 1) / weight
+    # One record misplaced by half, where nothing varies.
+    least = 1 / (weight**2 * len(area.observed))
+    return np.asarray(np.max([mean, usual, least], axis=0))
 
 
 def _others(values: Floats) -> Floats:

@@ -16,11 +16,9 @@ def audit(flags: Flags = Flags(), **options: str) -> Sequence[Path]:  # noqa: B0
         options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.
     """
     from reticent.cli.job import reported
-    from reticent.cli.screen import listed
     from reticent.jobs.audit import run
     from reticent.jobs.config import gather, prepare
     from reticent.report.output import AUDIT
 
     job = prepare(gather(flags.config, flags.asked(options)))
-    done = reported(AUDIT, lambda screen: run(job, progress=screen.model, stage=screen.stage), job.config.out)
-    return listed(done.files)
+    return reported(AUDIT, lambda screen: run(job, progress=screen.model, stage=screen.stage), job.config.out).files

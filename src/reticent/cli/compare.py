@@ -12,6 +12,7 @@ def compare(
     recipe: Several = None,
     baseline: str | None = None,
     early_stopped: bool = True,
+    augmented: bool = False,
     fpr: float | None = None,
     flags: Flags = Flags(),  # noqa: B008
     **options: str,
@@ -31,6 +32,8 @@ def compare(
         baseline: Name of the undefended one: a folder's or a file's name without its ending.
             [the first, or the only undefended one]
         early_stopped: Train the early-stopped control of each recipe.
+        augmented: Train a further control: the undefended recipe with augmentation, each model stopped at its best
+            validation loss. A tenth of the records is set aside for that unless --validation says how many.
         fpr: False-positive rate of the comparison: 0.1, 0.01, 0.001 or 0.0001. [the smallest that is well measured]
         flags: what holds for all.
         options: No other flag is taken; an option of a defense follows its name, as --defense dpsgd:epsilon=8.
@@ -39,7 +42,6 @@ def compare(
         SpecError: a configuration is given, which holds one audit, or an unknown flag.
     """
     from reticent.cli.job import reported
-    from reticent.cli.screen import listed
     from reticent.jobs.compare import compare as run
     from reticent.report.output import COMPARISON
 
@@ -49,10 +51,9 @@ def compare(
     if flags.config is not None:
         raise SpecError("--config holds one audit: give --recipe FILE for each recipe")
     own = {"recipes": recipe or (), "defenses": values.pop("defense", ()), "baseline": baseline, "fpr": fpr}
-    own |= {"early_stopped": early_stopped, "out": values.pop("out", "reticent-compare")}
-    done = reported(
+    own |= {"early_stopped": early_stopped, "augmented": augmented, "out": values.pop("out", "reticent-compare")}
+    return reported(
         COMPARISON,
         lambda screen: run(*runs, **own, progress=screen.model, stage=screen.stage, note=screen.note, **values),
         own["out"],
-    )
-    return listed(done.files)
+    ).files

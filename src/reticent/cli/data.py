@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import cyclopts
 
 from reticent.cli.flags import DataFlags
+from reticent.cli.screen import say, show, stderr
+from reticent.report import blocks as b
 
 if TYPE_CHECKING:
     from reticent.data.entry import DatasetEntry
@@ -22,26 +24,19 @@ def list_(*, data_dir: str | None = None) -> None:
     Args:
         data_dir: Where official files are looked for first.
     """
-    from rich.table import Table
-
-    from reticent.cli.screen import stdout
     from reticent.data.datasets import DATASETS
 
-    table = Table("name", "kind", "records", "classes", "here", "what", box=None, pad_edge=False)
-    for column in (2, 3):
-        table.columns[column].justify = "right"
+    rows = []
     for name, entry in DATASETS.items():
-        row = (entry.kind, f"{entry.records:,}", str(entry.classes), "yes" if _where(entry, data_dir) else "no")
-        table.add_row(name, *row, entry.summary)
-    console = stdout()
-    console.print(table)
-    console.print(
-        "\nTo get one that is not here: reticent data fetch NAME. Your own: a file, a folder, module:function."
-    )
+        here = "yes" if _where(entry, data_dir) else "no"
+        rows.append((name, entry.kind, f"{entry.records:,}", str(entry.classes), here, entry.summary))
+    columns = ("name", "kind", b.Column("records"), b.Column("classes"), "here", "what")
+    show(b.table("Data sets", columns, rows))
+    say("To get one that is not here: reticent data fetch NAME. Your own: a file, a folder, module:function.")
 
 
-@app.command
-def show(name: str, /, *, data_dir: str | None = None) -> None:
+@app.command(name="show")
+def show_(name: str, /, *, data_dir: str | None = None) -> None:
     """Show what is known of a data set: files, addresses, checksums, licence, what to cite.
 
     Args:
@@ -68,7 +63,8 @@ def show(name: str, /, *, data_dir: str | None = None) -> None:
         "suggested": ", ".join(f"{key} = {value}" for key, value in entry.suggested.items()),
         "here": _where(entry, data_dir) or "no",
     }
-    _print(rows, _file_lines(entry))
+    _print(rows)
+    say(*_file_lines(entry))
 
 
 @app.command
@@ -115,7 +111,6 @@ def fetch(name: str, /, *, data_dir: str | None = None) -> Sequence[Path]:
     """
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from reticent.cli.screen import stderr
     from reticent.data.fetch import fetch as download
     from reticent.data.official import folders
 
@@ -130,17 +125,18 @@ def fetch(name: str, /, *, data_dir: str | None = None) -> Sequence[Path]:
             bar.update(tasks[file], completed=done)
 
         paths = download(name, folder, advance)
-    _print({} if paths else {"nothing to do": f"{name} comes with scikit-learn"}, [str(path) for path in paths])
+    if not paths:
+        say(f"nothing to do: {name} comes with scikit-learn")
+    say(*paths)
     return paths
 
 
 def _file_lines(entry: "DatasetEntry") -> list[str]:
     """What to download, then what lies below the data folder, one a line with its checksum."""
     archives = {file.archive.name: file.archive for file in entry.files if file.archive}
-    lines = [f"download {archive.address}\n    {archive.checksum}" for archive in archives.values()]
+    lines = [f"download {archive.address} ({archive.checksum})" for archive in archives.values()]
     lines += [f"download {file.address}" for file in entry.files if not file.archive]
-    sums = {file.path: str(file.checksum) if file.checksum else "no checksum is published" for file in entry.files}
-    return lines + [f"file {path}\n    {text}" for path, text in sums.items()]
+    return lines + [f"file {file.path} ({file.checksum or 'no checksum is published'})" for file in entry.files]
 
 
 def _where(entry: "DatasetEntry", data_dir: "str | Path | None") -> str:
@@ -179,52 +175,29 @@ def _count(records: "Records") -> dict[str, str]:
 
 def _print_readings(readings: "Sequence[Reading]") -> None:
     """List what each column of a table becomes."""
-    from rich.table import Table
-    from rich.text import Text
-
-    from reticent.cli.screen import stdout, visible
     from reticent.data.records import FITTED
-    from reticent.report.render.text import clean
 
     if not readings:
         return
-    table = Table("column", "read as", "values", "missing", "features", "note", box=None, pad_edge=False)
-    for column in (2, 3, 4):
-        table.columns[column].justify = "right"
-    table.columns[5].overflow = "fold"
+    rows = []
     for one in readings:
-        values = "" if one.values is None else f"{one.values:,}"
-        note = Text(visible(one.note), style="yellow" if one.telling or one.kind == "refused" else "")
-        table.add_row(
-            Text(clean(one.column, 40) or "''"), one.kind, values, f"{one.missing:,}", f"{one.features:,}", note
-        )
-    console = stdout()
-    console.print()
-    console.print(table)
-    console.print(FITTED)
+        counts = ("" if one.values is None else f"{one.values:,}", f"{one.missing:,}", f"{one.features:,}")
+        note = b.Cell(one.note, tone="bad" if one.kind == "refused" else "strong" if one.telling else "usual")
+        rows.append((b.Name(one.column or "''", 40), one.kind, *counts, note))
+    columns = ("column", "read as", b.Column("values"), b.Column("missing"), b.Column("features"), "note")
+    show(b.table("Columns", columns, rows))
+    say(FITTED)
 
 
 def _checked(entry: "DatasetEntry") -> str:
     if not entry.files:
         return "none: the data come with scikit-learn"
-    summed = sum(file.checksum is not None for file in entry.files)
+    summed = sum(bool(file.checksum) for file in entry.files)
     if summed == len(entry.files):
         return f"right ({summed} of {summed} official files)"
     return "none is published for the unpacked files; their form is right"
 
 
-def _print(rows: dict[str, str], lines: Sequence[str] = ()) -> None:
-    from rich.table import Table
-    from rich.text import Text
+def _print(rows: dict[str, str]) -> None:
 
-    from reticent.cli.screen import stdout
-
-    table = Table(box=None, show_header=False, pad_edge=False)
-    table.add_column(style="bold", no_wrap=True)
-    table.add_column(overflow="fold")
-    for key, value in rows.items():
-        table.add_row(key, Text(value))
-    console = stdout()
-    console.print(table)
-    for line in lines:
-        console.print(Text(line), soft_wrap=True)
+    show(b.Facts((("", tuple(rows.items())),)))

@@ -2,9 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+from reticent.cli.screen import say, show
+from reticent.report import blocks as b
 
+if TYPE_CHECKING:
     from reticent.jobs.defenses import Defense
 
 
@@ -14,17 +15,16 @@ def defenses(name: str | None = None) -> None:
     Args:
         name: A defense; by default all are listed.
     """
-    from reticent.cli.screen import say, stdout, table
     from reticent.jobs.defenses import KINDS, catalogue, explained
 
     if name is not None:
-        stdout().print(_one(explained(name)))
+        show(*_one(explained(name)))
         return
     rows = []
     for one in catalogue():
         needs = ", ".join(f"{need} records" for need in one.needs)
         rows.append((one.name, KINDS[one.part], one.summary, needs, one.cost, _not(one)))
-    stdout().print(table(("defense", "is", "what it does", "needs", "cost", "not with"), rows))
+    show(b.table("Defenses", ("defense", "is", "what it does", "needs", "cost", "not with"), rows))
     say("Use: reticent audit --defense NAME, with options as NAME:option=value; join two by +.")
 
 
@@ -33,10 +33,7 @@ def _not(one: "Defense") -> str:
     return ", ".join(f"{other} ({when})" if when else other for other, when in one.clashes.items())
 
 
-def _one(one: "Defense") -> "RenderableType":
-    from rich.console import Group
-
-    from reticent.cli.screen import facts, table
+def _one(one: "Defense") -> list[b.Block]:
     from reticent.jobs.defenses import KINDS
 
     rows = {
@@ -56,5 +53,5 @@ def _one(one: "Defense") -> "RenderableType":
         rows[f"on {place.replace('/', ', ')}"] = f"{told} (the authors', unless you give others)"
     rows["card"] = f"in the repository: docs/methods/{one.name}.md"
     options = ((key, default, meaning) for key, (meaning, default) in one.options.items())
-    shown = table(("option", "default", "meaning"), options)
-    return Group(facts(rows), "", shown) if one.options else facts(rows)
+    shown = b.table("Options", ("option", "default", "meaning"), options)
+    return [b.Facts((("", tuple(rows.items())),)), *[shown] * bool(one.options)]

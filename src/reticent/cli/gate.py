@@ -2,17 +2,20 @@
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from reticent.cli.flags import Switch, Told, flags
+from reticent.cli.screen import say, show
 from reticent.gating.limits import Limits
+from reticent.report import blocks as b
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from reticent.findings.gate import Gate
 
 STYLES = {"passed": "green", "failed": "bold red", "cannot judge": "bold yellow", "skipped": "yellow"}
+TONES: dict[str, Literal["good", "bad", "strong"]] = {
+    "passed": "good", "failed": "bad", "cannot judge": "strong", "skipped": "strong"
+}  # fmt: skip
 
 
 @flags(*(key for key in Limits.model_fields if key != "delta"), of=Limits.model_fields)
@@ -38,12 +41,11 @@ def gate(
         limits: the limits.
         thresholds: TOML file with a [gate] table of these limits; flags win.
         junit: Write the checks here as JUnit XML; its folder is made if it is not there.
-        allow_cannot_judge: Allow all of these doubts but low-confidence and did-not-learn.
+        allow_cannot_judge: Allow all of these doubts but records-differ, low-confidence and did-not-learn.
 
     Raises:
         SystemExit: with the exit code, where it is not 0.
     """
-    from reticent.cli.screen import say, stdout
     from reticent.findings.gate import ALLOWED_TOGETHER
     from reticent.jobs.gate import check_junit
     from reticent.jobs.gate import gate as run
@@ -54,7 +56,7 @@ def gate(
     given = limits.values()
     given["allow"] = [*given.get("allow", ()), *(ALLOWED_TOGETHER if allow_cannot_judge else ())]
     result = run(audit, thresholds=thresholds, **given)
-    stdout().print(_table(result))
+    show(_table(result))
     for check in result.checks:
         if check.outcome != "passed":
             say("", f"{check.name}: {check.message}.")
@@ -67,10 +69,7 @@ def gate(
     return [junit] if junit is not None else []
 
 
-def _table(result: "Gate") -> "Table":
-    from rich.text import Text
-
-    from reticent.cli.screen import table
+def _table(result: "Gate") -> b.Table:
     from reticent.rounding import MISSING, down, up
     from reticent.say.gate import DIGITS
 
@@ -79,7 +78,7 @@ def _table(result: "Gate") -> "Table":
         outward = down if check.side == "at least" else up
         estimate = MISSING if check.estimate is None else f"{check.estimate:.{DIGITS}f}"
         bound = MISSING if check.bound is None else f"{check.side} {outward(check.bound, check.limit)}"
-        outcome = Text(check.outcome, style=STYLES[check.outcome])
+        outcome = b.Cell(check.outcome, tone=TONES[check.outcome])
         rows.append((check.name, estimate, bound, check.attack or MISSING, outcome))
-    numbers = ("estimate", "shown to be")
-    return table(("check", *numbers, "attack", "result"), rows, right=numbers, whole=(*numbers, "result"))
+    numbers = (b.Column(title, whole=True) for title in ("estimate", "shown to be"))
+    return b.table("Checks", ("check", *numbers, "attack", b.Column("result", numbers=False, whole=True)), rows)

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 from cyclopts import Parameter
 
 from reticent.cli.flags import DATA, TRAINING, Setting, Told, flags, initial_state, spelled
 from reticent.errors import SpecError, nearest
+from reticent.options import Options
 from reticent.spec import toml_or_text
 
 
@@ -55,6 +55,8 @@ class Model:
     "cwrf or pptp, with options if wanted: cwrf:rate=0.01."
     objective: str | None = None
     "What the repair trains with, such as relaxloss or relaxloss:level=1. [cross-entropy]"
+    max_accuracy_loss: float = 0.1
+    "A repair that takes a larger share of right answers on non-members is not audited, and nothing is written."
     out: Path = Path("repaired")
     "Folder for harden.html, repaired.safetensors and harden.json."
 
@@ -74,7 +76,6 @@ def harden(*, model: Model, run: Run = Run(), **options: str) -> Sequence[Path]:
         options: An option of the method or of the objective, such as --rate 0.01.
     """
     from reticent.cli.job import reported
-    from reticent.cli.screen import listed
     from reticent.jobs.harden import harden as repair
     from reticent.report.output import HARDEN
 
@@ -82,11 +83,10 @@ def harden(*, model: Model, run: Run = Run(), **options: str) -> Sequence[Path]:
     given |= {key: _numbers(key, given[key]) for key in ("mean", "std")} | run.values()
     del given["initial_seed"]
     given["options"] = _options(options, "+".join(filter(None, (model.method, model.objective))))
-    done = reported(HARDEN, lambda screen: repair(**given, progress=screen.model, stage=screen.stage), model.out)
-    return listed(done.files)
+    return reported(HARDEN, lambda screen: repair(**given, progress=screen.model, stage=screen.stage), model.out).files
 
 
-def _options(given: Mapping[str, str], defense: str) -> dict[str, Any]:
+def _options(given: Mapping[str, str], defense: str) -> Options:
     """Read options of the method and the objective; what is none, and nearly a flag, is taken for a slip."""
     from reticent.jobs.defenses import own_options
 

@@ -3,19 +3,16 @@
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
-from reticent.cli.screen import stderr, stdout, visible
+from reticent.cli.screen import say, show, stderr
 from reticent.errors import UnwrittenError
-from reticent.findings.base import Document
-from reticent.report import blocks
 from reticent.report.files import there
+from reticent.report.kinds import layout
 from reticent.report.output import Form
-from reticent.report.render.terminal import terminal
 from reticent.rounding import percent
 
 if TYPE_CHECKING:
@@ -82,7 +79,7 @@ class Screen:
 
     def note(self, sentence: str) -> None:
         """Show a sentence that stays."""
-        self._console.print(visible(sentence), markup=False, soft_wrap=True)
+        say(sentence, to=self._console)
 
     def checked(self, out: Path) -> None:
         """Say before anything runs that an earlier report will be written over."""
@@ -94,7 +91,7 @@ class Screen:
 
 
 def reported(form: Form, job: Callable[[Screen], Result], out: Path | str | None = None) -> Result:
-    """Run a job that writes a report, and show what it found, even where that cannot be written.
+    """Run a job that writes a report, and show what it found, even where that cannot be written, and where it lies.
 
     With `out`, a report in the way is told of at the job's first stage; else the job calls `checked`.
     """
@@ -104,19 +101,8 @@ def reported(form: Form, job: Callable[[Screen], Result], out: Path | str | None
             done = job(screen)
     except UnwrittenError as error:
         if error.findings is not None:
-            _show(error.findings)
+            show(layout(error.findings.schema_)(error.findings))  # It may be of another kind than the verb's.
         raise
-    _show(done.findings)
+    show(layout(done.findings.schema_)(done.findings))
+    say(*done.files)
     return done
-
-
-def _show(found: Document) -> None:
-    """Lay out what was found; where it is not written, it may be of another kind than the verb's, such as one row."""
-    stdout().print(terminal(layout(found.schema_)(found)))
-
-
-def layout(schema: str) -> Callable[[Document], blocks.Document]:
-    """Find what lays a kind of document out: a function, and a file, of the last word of its schema."""
-    name = schema.partition("/")[0].rpartition(".")[2]
-    found: Callable[[Document], blocks.Document] = getattr(import_module(f"reticent.report.kinds.{name}"), name)
-    return found

@@ -8,14 +8,12 @@ from pathlib import Path
 import cyclopts
 
 from reticent.cli.flags import Switch
-from reticent.cli.screen import say, stdout
+from reticent.cli.screen import say, show, stdout
 from reticent.errors import InputError
 from reticent.findings.base import Finding
 from reticent.findings.runs import Removal
 from reticent.jobs import runs as job
-from reticent.report.blocks import Block
 from reticent.report.kinds import runs as kinds
-from reticent.report.render.terminal import terminal
 from reticent.say import runs as words
 
 app = cyclopts.App(name="runs", help="List, show, check and remove what is in the store.")
@@ -38,12 +36,12 @@ def list_(*, store: Path = STORE, all: Switch = False, json: Switch = False) -> 
         _json(found)
         return
     if found.runs:
-        _show(kinds.runs(found.runs) if all else kinds.groups(found))
+        show(kinds.runs(found.runs) if all else kinds.groups(found))
     say(*words.summary(found))
 
 
-@app.command
-def show(run: str, /, *, store: Path = STORE, json: Switch = False) -> None:
+@app.command(name="show")
+def show_(run: str, /, *, store: Path = STORE, json: Switch = False) -> None:
     """Show one run: its state, what it was made from, its files, what was made from it.
 
     Args:
@@ -57,7 +55,7 @@ def show(run: str, /, *, store: Path = STORE, json: Switch = False) -> None:
     if json:
         _json(shown)
     else:
-        _show(kinds.run(shown, job.folder(found, one)))
+        show(kinds.run(shown, job.folder(found, one)))
 
 
 @app.command
@@ -110,7 +108,7 @@ def rm(
     found = job.scan(store)
     planned = job.plan(found, runs, corrupt=corrupt, unfinished=unfinished, older_than=older_than, everything=all)
     if planned.runs:
-        _show(kinds.runs(planned.runs))
+        show(kinds.runs(planned.runs))
     say(*words.planned(planned))
     if not planned.runs:
         raise SystemExit(int(bool(planned.kept)))
@@ -132,10 +130,6 @@ def _agreed(planned: Removal) -> bool:
     except EOFError:
         return False
     return answer.strip().lower() in {"y", "yes"}
-
-
-def _show(block: Block) -> None:
-    stdout().print(terminal(block))
 
 
 def _json(found: Finding) -> None:

@@ -25,7 +25,6 @@ def search(*, over: Several = None, lost: float = 0.02, flags: Flags = Flags()) 
         SpecError: no defense or several, a configuration file, or values that cannot be read.
     """
     from reticent.cli.job import reported
-    from reticent.cli.screen import listed
     from reticent.jobs.search import search as run
     from reticent.report.output import SEARCH
 
@@ -39,14 +38,13 @@ def search(*, over: Several = None, lost: float = 0.02, flags: Flags = Flags()) 
             "model by +"
         )
     options, out = dict(_values(text) for text in over or ()), values.pop("out", "reticent-search")
-    done = reported(
+    return reported(
         SEARCH,
         lambda screen: run(
             names[0], options, lost=lost, out=out, progress=screen.model, stage=screen.stage, note=screen.note, **values
         ),
         out,
-    )
-    return listed(done.files)
+    ).files
 
 
 def _values(text: str) -> tuple[str, list[Any]]:

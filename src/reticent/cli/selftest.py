@@ -1,6 +1,7 @@
 """``reticent selftest``: does this installation give right numbers?"""
 
 from reticent.cli.flags import Several, Switch
+from reticent.cli.screen import say, show, stderr, stdout
 
 
 def selftest(*, only: Several = None, json: Switch = False) -> None:
@@ -20,20 +21,18 @@ def selftest(*, only: Several = None, json: Switch = False) -> None:
     import json as writer
 
     from reticent.cli.run import interrupted
-    from reticent.cli.screen import say, stdout
 
     try:
         from reticent.jobs.selftest import selftest as run
         from reticent.report.kinds.selftest import selftest as blocks
-        from reticent.report.render.terminal import terminal
 
-        tell = None if json else lambda group: say(f"checking {group}", style="dim", error=True)
+        tell = None if json else lambda group: say(f"checking {group}", style="dim", to=stderr())
         tested = run(only or (), progress=tell)
     except KeyboardInterrupt as error:
         raise SystemExit(interrupted(error, "nothing is left behind")) from None
     if json:
         stdout().out(writer.dumps(tested.to_json(), indent=2, allow_nan=False), highlight=False)
     else:
-        stdout().print(terminal(*blocks(tested)))
+        show(*blocks(tested))
     if not tested.ok:
         raise SystemExit(1)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reticent.cli.flags import Several
+from reticent.cli.screen import say, show
 
 
 def study(
@@ -20,6 +21,7 @@ def study(
 ) -> Sequence[Path]:
     """Repeat a paper's table or figure: our numbers beside the paper's, and a verdict on each of its claims.
 
+    All but cwrf-entanglement need Location30 (`reticent data fetch location30`), and larger scales CIFAR-10 or -100.
     Without a name, list the studies. What was measured is kept in --out and finished models in --store: the same
     command after any interruption goes on.
 
@@ -35,10 +37,8 @@ def study(
         workers: Processes to train in. [one a core]
         device: auto, cpu, cuda or cuda:N.
     """
-    from rich.text import Text
-
     from reticent.cli.job import reported
-    from reticent.cli.screen import listed, say, stdout, table
+    from reticent.report import blocks as b
     from reticent.report.output import STUDY
     from reticent.studies import STUDIES
     from reticent.studies.run import study as run
@@ -46,12 +46,12 @@ def study(
     if name is None:
         rows = []
         for one in STUDIES.values():
-            scales = Text("\n".join(f"{key}: {scale.about}" for key, scale in one.scales.items()))
-            rows.append((one.name, one.title, one.paper, scales))
-        stdout().print(table(("study", "asks", "paper", "scales"), rows))
+            first, *others = (f"{key}: {scale.about}" for key, scale in one.scales.items())
+            rows.append((one.name, one.title, one.paper, b.Cell(first, below=tuple(others))))
+        show(b.table("Studies", ("study", "asks", "paper", "scales"), rows))
         say("Use: reticent study NAME --scale tiny")
         return ()
-    done = reported(
+    return reported(
         STUDY,
         lambda screen: run(
             name,
@@ -67,5 +67,4 @@ def study(
             stage=screen.note,
             checked=screen.checked,
         ),
-    )
-    return listed(done.files)
+    ).files

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from reticent.findings.base import Finding, LeftOut, Number, Plain
+from reticent.findings.blind import Excess
 from reticent.findings.epsilon import EpsilonBounds
 from reticent.findings.evidence import Importance
 from reticent.findings.numbers import Area, Count, OverallRate, Rate, Share, ShareEstimate
@@ -103,6 +104,8 @@ class Audit(Finding):
     "Lower bounds on epsilon by this attack alone."
     importance: Annotated[Importance | None, LeftOut] = None
     "Only of attacks that learn: where in the answers they find what they find."
+    excess: Annotated[Excess | None, LeftOut] = None
+    "Only where members and non-members differ without the model: what the attack finds beyond that."
 
     @property
     def auc(self) -> ShareEstimate:

@@ -83,6 +83,11 @@ class PairTest(Finding):
         """Whether it is a tie only because tests are corrected for their number."""
         return self.verdict is Lower.TIE and not self.interval[0] <= 0 <= self.interval[1]
 
+    @property
+    def exact(self) -> bool:
+        """Whether the rows are equal here, which is no matter of chance."""
+        return self.interval == (0.0, 0.0)
+
     def turned(self) -> "PairTest":
         """The same from the other side."""
         low, high = self.interval
@@ -299,6 +304,21 @@ class Comparison(Finding):
     def tests(self) -> PairTests:
         """The pairs, asked from either side."""
         return PairTests(self.pairs)
+
+    @property
+    def recipes(self) -> tuple[RowNumbers, ...]:
+        """The recipes beside the baseline."""
+        return tuple(row for row in self.rows if row.role is Role.RECIPE and row.name != self.baseline)
+
+    def row(self, name: str) -> RowNumbers:
+        """The row of a name."""
+        return next(row for row in self.rows if row.name == name)
+
+    def matched(self, row: RowNumbers) -> str | None:
+        """Name the row that was chosen for a recipe's accuracy: its control, or the baseline where that is it."""
+        # An attacker who does not know of a defense matches a row by its models.
+        chosen = (one for one in self.rows if one.role is not Role.NON_ADAPTIVE and row.name in one.matches)
+        return next((one.name for one in chosen), None)
 
 
 class _Head(Spoken):

@@ -1,19 +1,20 @@
 """The document of a repair: what `harden.json` holds."""
 
 from enum import StrEnum
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, NamedTuple
 
-from pydantic import ConfigDict, Field
+from pydantic import Field
 
 from reticent.findings.attack import Audit
-from reticent.findings.audit import Leak
+from reticent.findings.audit import Leak, Reason
 from reticent.findings.base import Empty, Finding, Interval, LeftOut, Number, Plain, Spoken
-from reticent.findings.comparison import Comparison, PairTest, Relation, RowNumbers
+from reticent.findings.comparison import Comparison, PairTest, Relation
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
 from reticent.findings.locate import Origin
 from reticent.findings.numbers import Count, Share, Statistic
 from reticent.findings.population import Accuracy, Data, Unlearned
+from reticent.findings.training import ProcedureFacts, StageCost
 
 SCHEMA: Final = "reticent.harden/1"
 
@@ -23,6 +24,7 @@ class Doubt(StrEnum):
 
     FEW_RECORDS = "few-records"
     RECORDS_DIFFER = "records-differ"
+    REFERENCES_DIFFER = "references-differ"
 
 
 class Note(StrEnum):
@@ -66,40 +68,6 @@ class RepairData(Data):
     "Only where records came to their roles otherwise than by what was given for each."
 
 
-class CwrfFacts(Finding):
-    """What `cwrf` did, with all that it measured."""
-
-    model_config = ConfigDict(extra="allow")
-
-    weights: Count
-    rewound: Count
-    "Of them."
-    rate: Number
-    "The share of these."
-
-
-class PptpFacts(Finding):
-    """What `pptp` did, with all that it measured."""
-
-    model_config = ConfigDict(extra="allow")
-
-    stage: str
-    "Where the second training begins."
-    chosen: str
-    "`measured` or `given`."
-    frozen: tuple[str, ...] = ()
-    "The stages that stay."
-
-
-class RepairFacts(Finding):
-    """What the method says of the repair; an inner procedure adds its own."""
-
-    model_config = ConfigDict(extra="allow")
-
-    cwrf: Annotated[CwrfFacts | None, LeftOut] = None
-    pptp: Annotated[PptpFacts | None, LeftOut] = None
-
-
 class RepairRun(Finding):
     """The repair."""
 
@@ -109,7 +77,8 @@ class RepairRun(Finding):
     "Of the references of the repaired model, and of the repair; defaults written out."
     run: str
     "Its folder in the store."
-    facts: RepairFacts
+    facts: ProcedureFacts
+    "What the method says of the repair; an inner procedure adds its own."
     notices: Annotated[tuple[str, ...], Empty] = ()
     "What the method had to say, for people."
 
@@ -141,6 +110,7 @@ class SideVerdict(Finding):
 
     sentence: str = ""
     leak: Leak
+    reason: Annotated[Reason | None, LeftOut] = None
     attack: str
     best_of: Count
     fpr: Share | None = None
@@ -160,6 +130,18 @@ class References(Finding):
     "What training had to say, for people."
 
 
+FAR = 0.05
+"""References whose accuracy, or number of members, differs by more than this from the model's are unlike it."""
+
+
+class Unlike(NamedTuple):
+    """A kind of records on which the references are clearly more or less accurate than the model."""
+
+    records: str
+    references: float
+    model: float
+
+
 class Side(Finding):
     """One model and its audit."""
 
@@ -171,6 +153,16 @@ class Side(Finding):
     notices: Annotated[tuple[str, ...], Empty] = ()
     "What asking the model had to say, for people."
 
+    def unlike(self, members: int, non_members: int) -> list[Unlike]:
+        """Say where the references differ from the model in accuracy, by more than the noise of so many records."""
+        own, mean = self.accuracy, self.references.accuracy
+        pairs = (
+            (members, Unlike("members", mean.members.mean, own.members.value)),
+            (non_members, Unlike("non-members", mean.non_members.mean, own.non_members.value)),
+        )
+        noise = ((2 * (one.model * (1 - one.model) / count) ** 0.5, one) for count, one in pairs)
+        return [one for far, one in noise if abs(one.references - one.model) > max(FAR, far)]
+
 
 class Difference(Comparison):
     """The two models, `before` and `after`, compared by paired tests."""
@@ -179,10 +171,6 @@ class Difference(Comparison):
     def relation(self) -> Relation:
         """How the repaired model stands to the given one."""
         return self.tests.leak("after", "before")
-
-    def row(self, side: str) -> RowNumbers:
-        """Take one model's numbers."""
-        return next(row for row in self.rows if row.name == side)
 
     def change(self, statistic: Statistic) -> PairTest | None:
         """Take a test, as after minus before."""
@@ -197,21 +185,13 @@ class Blind(Finding):
     "0.5 lies in it where members and non-members are equally hard."
 
 
-class RepairStage(Finding):
-    """A part of the repair."""
-
-    name: str
-    seconds: Number
-    peak_memory_bytes: Count | None = None
-
-
 class RepairCost(Finding):
     """What the repair took, where it was made."""
 
     seconds: Number
     peak_memory_bytes: Count | None = None
     "What it held beyond what the process held before."
-    stages: tuple[RepairStage, ...] = ()
+    stages: tuple[StageCost, ...] = ()
     seconds_training_anew: Number | None = None
     "An estimate, from the references; `null` if theirs are not known."
     share_of_training_anew: Number | None = None
@@ -234,7 +214,10 @@ class HardenDocument(Spoken):
     leak: Leak
     "Of the repaired model; `cannot tell` where nothing is judged."
     doubt: Annotated[Doubt | None, LeftOut] = None
-    "Only where nothing is judged: why."
+    """Only where nothing is judged: why. `references-differ`: the references of the repaired model are clearly more or
+    less accurate than it, so that attacks on it are weaker than they could be."""
+    broken: Annotated[bool, Empty] = False
+    "Whether the repair took more accuracy on non-members than a usable model can lose."
     model: RepairedModel
     data: RepairData
     repair: RepairRun

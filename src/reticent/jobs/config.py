@@ -21,14 +21,12 @@ from reticent.jobs.attacks import build_attacks, of_attacks, put
 from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.option_hints import owners, placed
 from reticent.jobs.recipes import at_delta, build_recipe
-from reticent.models import ARCHITECTURES
 from reticent.options import SHORT, AuditConfig, Options
 from reticent.population.population import Population
-from reticent.procedures.check import check, check_network, needs
+from reticent.procedures.check import check_records, needs
 from reticent.procedures.user import check_used
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, read_toml
-from reticent.training.loop import check_recipe
 from reticent.training.recipe import Recipe
 
 DEFAULT_MODELS = 16
@@ -74,17 +72,21 @@ class Job:
 @fixed()
 def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any], *, attacked: bool = True) -> Job:
     """Prepare what a Python caller gives, who may give data and functions as they are."""
-    given = dict(values)
-    data = given.get("dataset")
-    if "dataset" in given and data is None:
+    return prepare(*asked(config, values), attacked=attacked)
+
+
+def asked(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> tuple[AuditConfig, Records | None]:
+    """Read the configuration that a Python caller gives, and the data where they are given as they are."""
+    data = values.get("dataset")
+    if "dataset" in values and data is None:
         raise InputError(
             "dataset: expected a name, a file, or data as they are, got None: leave it out to audit the usual data set "
             f"({AuditConfig.model_fields['dataset'].default})"
         )
     if data is None or isinstance(data, (str, Path)):
-        return prepare(chosen(config, given), attacked=attacked)
-    asked = chosen(config, given | {"dataset": OWN})
-    return prepare(asked, of_python("dataset", data, asked), attacked=attacked)
+        return chosen(config, values), None
+    resolved = chosen(config, {**values, "dataset": OWN})
+    return resolved, of_python("dataset", data, resolved)
 
 
 def chosen(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
@@ -155,7 +157,7 @@ def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
         put(tree, _path("train"), tree.pop("train"))
     unknown = [key for key in tree if key not in known | recipe_keys]
     if unknown:
-        raise SpecError(_unknown(unknown[0], tree, known | recipe_keys | set(SHORT)))
+        raise SpecError(_unknown(unknown[0], tree[unknown[0]], tree.get("defense"), known | recipe_keys | set(SHORT)))
     if isinstance(tree.get("attack"), (str, list)):
         raise SpecError("attack: holds options, one table an attack; which attacks to run stands under attacks")
     recipe = tree.get("recipe", {})
@@ -169,10 +171,9 @@ def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
     return rest | ({"recipe": recipe} if recipe else {})
 
 
-def _unknown(key: str, tree: Mapping[str, Any], known: set[str]) -> str:
+def _unknown(key: str, value: Any, defense: Any, known: set[str]) -> str:
     """Say what an unknown key may have meant: an option of a defense, or another key."""
-    defense = tree.get("defense")
-    text = placed(key, tree[key], [defense] if isinstance(defense, str) else [])
+    text = placed(key, value, [defense] if isinstance(defense, str) else [])
     if text is None:
         return f"unknown key {key!r}: {nearest(key, known)}"
     return (
@@ -181,8 +182,13 @@ def _unknown(key: str, tree: Mapping[str, Any], known: set[str]) -> str:
     )
 
 
-def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bool = True) -> Job:
-    """Check everything that can be checked before training: data, roles, recipe, attacks and their references."""
+def prepare(
+    config: AuditConfig, records: Records | None = None, *, attacked: bool = True, reference: bool = False
+) -> Job:
+    """Check everything that can be checked before training: data, roles, recipe, attacks and their references.
+
+    With `reference`, reference non-members are needed whatever the recipe is.
+    """
     from reticent.population.train import choose_device
 
     device = choose_device(config.device)
@@ -196,7 +202,7 @@ def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bo
     given = config.recipe if config.defense is None else defended(config.recipe, config.defense)
     recipe = build_recipe(suggested or BY_KIND[records.kind], given, config.dataset)
     check_used(recipe, given)
-    roles = _roles(config, recipe, records)
+    roles = _roles(config, reference or bool(needs(recipe)), records)
     partitions = grouping.of_records(records, roles.audited, config.group_by)
     membership = Membership.draw(models, len(roles.audited), config.seed)
     recipe = at_delta(recipe, config, membership.matrix.sum(axis=1))
@@ -205,26 +211,19 @@ def prepare(config: AuditConfig, records: Records | None = None, *, attacked: bo
         check_offer(spec, offer)
         check_membership(spec, membership)
     population = Population(recipe, records, roles, membership, config.seed, queries)
-    kinds = ARCHITECTURES[recipe.architecture.method].kinds
-    if records.kind not in kinds and recipe.procedure.method != "function":
-        raise InputError(
-            f"architecture {recipe.architecture.method!r} takes {' or '.join(kinds)} records, got {records.kind} "
-            f"of shape {records.x.shape[1:]}: give another --architecture, or module:factory of your own"
-        )
-    check_recipe(recipe, records.kind, records.x.shape[1:], len(roles.validation))
     members = int(membership.matrix.sum(axis=1).min())
-    check(recipe, len(roles.reference), records.classes, kind=records.kind, members=members)
-    check_network(recipe, records)
+    held = {"reference": len(roles.reference), "validation": len(roles.validation)}
+    check_records(recipe, records, **held, members=members)
     if config.also_non_adaptive:
         undefended(recipe)
     replicas.check(attacks, recipe, unaware=config.also_non_adaptive)
     return Job(config, records, population, attacks, workers(config, device, models), device, partitions)
 
 
-def _roles(config: AuditConfig, recipe: Recipe, records: Records) -> Roles:
-    """Divide the records; where the user does not say how many the defender has, by what the recipe needs."""
+def _roles(config: AuditConfig, needed: bool, records: Records) -> Roles:
+    """Divide the records; where the user does not say how many the defender has, a fifth if any are needed."""
     sizes = {"validation": config.validation, "population": config.population}
-    if config.reference is not None or not needs(recipe):
+    if config.reference is not None or not needed:
         return Roles.split(records, config.seed, audited=config.records, reference=config.reference or 0, **sizes)
     usual = len(records) // 5
     if config.records:

@@ -80,16 +80,16 @@ def population_facts(population: Population, made: Sequence[Made]) -> Population
         ModelFacts(
             model=one.model,
             run=one.training,
-            members=one.facts["members"],
-            accuracy_members=one.facts["accuracy_members"],
-            accuracy_non_members=one.facts["accuracy_non_members"],
+            members=one.facts.members,
+            accuracy_members=one.facts.accuracy_members,
+            accuracy_non_members=one.facts.accuracy_non_members,
         )
         for one in made
     )
     return PopulationFacts(
         models=population.models,
         seed=population.seed,
-        parameters=made[0].facts["parameters"],
+        parameters=made[0].facts.parameters,
         membership_digest=population.membership.digest,
         queries=full(population.queries),
         accuracy=accuracy(each),
@@ -110,20 +110,19 @@ def accuracy(models: Sequence[ModelFacts]) -> Accuracy:
 
 def accountant(made: Sequence[Made]) -> Accountant | None:
     """State the epsilon that training proves: the largest of all models, at the largest delta."""
-    told = [one.facts.get("accountant") for one in made]
-    known = [one for one in told if one is not None and one.get("epsilon") is not None]
-    if not known or len(known) < len(told):
+    known = [one.facts.accountant for one in made if one.facts.accountant is not None]
+    if not known or len(known) < len(made):
         return None
     return Accountant(
-        epsilon=max(float(one["epsilon"]) for one in known),
-        delta=max(float(one["delta"]) for one in known),
-        source=" and ".join(sorted({str(one["source"]) for one in known})),
+        epsilon=max(one.epsilon for one in known),
+        delta=max(one.delta for one in known),
+        source=" and ".join(sorted({str(one.source) for one in known})),
     )
 
 
 def notices(made: Sequence[Made]) -> list[str]:
     """Gather what training has to say of its models, each sentence once; some models' with how many they are."""
-    said = Counter(text for one in made for text in dict.fromkeys(map(str, one.facts.get("notices", ()))))
+    said = Counter(text for one in made for text in dict.fromkeys(one.facts.notices))
     every = len(made)
     return [of_models(text, held, every) for text, held in said.items()]
 
@@ -131,7 +130,7 @@ def notices(made: Sequence[Made]) -> list[str]:
 def health(made: Sequence[Made]) -> tuple[Unlearned, ...]:
     """Find models that label their own members no better than the largest class would."""
     told = (
-        unlearned(one.model, one.facts["accuracy_members"], one.facts["largest_class_share"], one.facts["members"])
+        unlearned(one.model, one.facts.accuracy_members, one.facts.largest_class_share, one.facts.members)
         for one in made
     )
     return tuple(one for one in told if one is not None)

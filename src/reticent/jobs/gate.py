@@ -7,24 +7,26 @@ from typing import Any, Protocol
 from reticent import opening
 from reticent.errors import InputError, UnknownNameError
 from reticent.findings.audit import SCHEMA, AuditDocument
+from reticent.findings.base import Plain
 from reticent.findings.gate import Gate
 from reticent.gating.judge import judge
 from reticent.gating.limits import Limits, gather
 from reticent.jobs.reading import read_document
 from reticent.report.junit import MARK, write_junit
 from reticent.report.output import AUDIT, check_file
+from reticent.spec import written
 
 
 class Result(Protocol):
     """What `reticent.audit` and `reticent.attack` return."""
 
     @property
-    def document(self) -> Mapping[str, Any]:
+    def document(self) -> Plain:
         """What ``audit.json`` holds."""
 
 
 def gate(
-    audit: Mapping[str, Any] | str | Path | Result,
+    audit: Plain | str | Path | Result,
     *,
     max_auc: float | None = None,
     max_tpr: Mapping[float, float] | Sequence[str] | str | None = None,
@@ -119,7 +121,5 @@ def _read(audit: Any) -> AuditDocument:
         if isinstance(schema, str) and schema.startswith("reticent."):
             row_by_row = "; a comparison is gated row by row, by the audits of its rows"
             hint = row_by_row if "comparison" in schema else "; use the version of reticent that wrote it"
-        raise InputError(f"schema: expected {SCHEMA!r}, got {str(schema)[:60]!r}{hint}")
-    if plain.get("attacks") == []:
-        raise InputError("attacks: expected at least one attack, as `reticent audit` writes it, got none")
+        raise InputError(f"schema: expected {SCHEMA!r}, got {'none' if schema is None else written(schema)}{hint}")
     return AuditDocument.read(plain)

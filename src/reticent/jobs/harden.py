@@ -1,7 +1,7 @@
 """``reticent harden``: repair a trained model of the user's own, and audit it before and after."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,10 +15,10 @@ from torch import Tensor, nn
 
 from reticent import arrays, opening
 from reticent.ambient import fixed
-from reticent.errors import InputError, SpecError
+from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.harden import HardenDocument
 from reticent.jobs.config import KEYS, OWN, chosen
-from reticent.jobs.hardening.found import Audited, audited, findings
+from reticent.jobs.hardening.found import MAX_ACCURACY_LOSS, Audited, audited, findings, lost
 from reticent.jobs.hardening.ready import Ready, ready
 from reticent.jobs.hardening.repair import named, network, repaired, whole
 from reticent.jobs.hardening.roles import Asked
@@ -26,10 +26,12 @@ from reticent.jobs.locate.options import ATTACKING, refuse
 from reticent.jobs.locate.source import Weights
 from reticent.jobs.option_hints import owners
 from reticent.jobs.work import Reported, Work
-from reticent.options import DataOptions
+from reticent.options import DataOptions, Options
 from reticent.population.train import Callback, train
 from reticent.population.using import using
+from reticent.report.kinds import page
 from reticent.report.output import HARDEN, REPAIRED, Output
+from reticent.say import harden as say
 from reticent.store import Store
 
 FOLDER = "repaired"
@@ -73,10 +75,11 @@ def harden(
     dataset: str | Path | None = None,
     method: str = "cwrf",
     objective: str | None = None,
-    options: Mapping[str, Any] | None = None,
+    options: Options | None = None,
     initial: Weights | int | None = None,
     mean: ArrayLike = (),
     std: ArrayLike = (),
+    max_accuracy_loss: float = MAX_ACCURACY_LOSS,
     out: str | Path = FOLDER,
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
@@ -102,6 +105,8 @@ def harden(
             was built; None is a fresh draw, which the report tells.
         mean: for pictures in files, what is subtracted from ``x / 255`` before the model sees it, one number a channel.
         std: what the difference is divided by.
+        max_accuracy_loss: a repair that takes a larger share of right answers on non-members is not audited, and
+            nothing is written; it stays in the store, so that the same call with a larger value goes on from there.
         out: folder for harden.html, repaired.safetensors and harden.json.
         progress: called after every reference.
         stage: called with words before each part.
@@ -114,7 +119,7 @@ def harden(
     Raises:
         SpecError: the method repairs nothing, or a key means nothing here.
         RolesError: a record has two roles, or there are too few.
-        ModelError: the weights are not those of the model.
+        ModelError: the weights are not those of the model, or the repair took more accuracy than is allowed.
 
     Cost: the repair, M plain trainings and M of the defended pipeline, on half of members and non-members each.
 
@@ -127,6 +132,11 @@ def harden(
         raise SpecError(
             "model: references are built anew, so that a function that builds the network is expected (a function of a "
             f"module, or module:function), got a {type(model).__name__}"
+        )
+    if not 0 <= max_accuracy_loss <= 1:
+        raise SpecError(
+            f"max_accuracy_loss: expected a share from 0 to 1, such as 0.1 for 10 percentage points, got "
+            f"{max_accuracy_loss!r}"
         )
     refuse(values, "harden", MEANINGLESS)
     if "architecture" in values:
@@ -145,10 +155,10 @@ def harden(
         store = held.enter_context(using(config.store, checked.before))
         held.enter_context(using(config.store, checked.after))
         held.enter_context(store.using([named(checked)]))
-        return _hardened(checked, store, weights, work, output)
+        return _hardened(checked, store, weights, work, output, max_accuracy_loss)
 
 
-def _refuse_options(values: Mapping[str, Any], method: str, objective: str | None) -> None:
+def _refuse_options(values: Options, method: str, objective: str | None) -> None:
     """Refuse options of the method or the objective that stand beside them."""
     chosen_names = {name.partition(":")[0] for text in (method, objective or "") for name in text.split("+")}
     for key, value in values.items():
@@ -159,14 +169,16 @@ def _refuse_options(values: Mapping[str, Any], method: str, objective: str | Non
             )
 
 
-def _hardened(checked: Ready, store: Store, weights: Weights, work: Work, output: Output) -> Hardened:
+def _hardened(
+    checked: Ready, store: Store, weights: Weights, work: Work, output: Output, max_accuracy_loss: float
+) -> Hardened:
     """Repair, train the references, attack and write; what is likeliest to be refused comes first."""
-    from reticent.report.kinds import harden as kind  # draws with Matplotlib, which takes half a second to import
-    from reticent.report.render.html import html
-
     with work.on("repair", "repairing the model"):
         made = repaired(checked, store)
     seen = {"after": checked.ask(network(checked, made.state)), "before": checked.seen}
+    before, after = (checked.right(seen[name]) for name in ("before", "after"))
+    if lost(before, after, max_accuracy_loss):
+        raise ModelError(say.refused(before.mean(), after.mean(), max_accuracy_loss, checked.sorted.notes))
     sides: dict[str, Audited] = {}
     for name, population in (("after", checked.after), ("before", checked.before)):
         with work.on(f"references_{name}", f"references {name} the repair"):
@@ -176,7 +188,7 @@ def _hardened(checked: Ready, store: Store, weights: Weights, work: Work, output
     work.tell("report")
     found = findings(checked, made, sides["before"], sides["after"], weights, work)
     content = marked(save(whole(made.state), {"format": "pt"}))
-    return Hardened(found, output.write(found, {"harden.html": html(kind.harden(found)), WEIGHTS: content}))
+    return Hardened(found, output.write(found, {"harden.html": page(found), WEIGHTS: content}))
 
 
 def marked(content: bytes) -> bytes:

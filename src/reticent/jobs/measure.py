@@ -12,13 +12,16 @@ from reticent.attacks import ATTACKS, importance, score
 from reticent.attacks.base import Problem
 from reticent.attacks.complements import near_complements
 from reticent.auditing.attack_audit import audit_attack
+from reticent.auditing.blind.baseline import Baseline
+from reticent.auditing.blind.excess import Beyond
 from reticent.auditing.epsilon.bounds import Epsilons, audit_epsilon, default_methods
 from reticent.auditing.exposure import Exposure, count_exposed, exposure
+from reticent.auditing.group_limits import group_limits, limited
 from reticent.auditing.groups import allow_for_unlearned as allow_for_unlearned_groups
 from reticent.auditing.groups import groups
 from reticent.auditing.membership_probability import MembershipProbability, membership_probability
 from reticent.auditing.partition import Partition
-from reticent.auditing.verdict import allow_for_unlearned, verdict
+from reticent.auditing.verdict import allow_for_unlearned, verdict, with_group
 from reticent.errors import TooFewReferencesError
 from reticent.findings.attack import Audit
 from reticent.findings.audit import (
@@ -88,19 +91,21 @@ class Measured:
         scores: by attack, ``(T, N)``, higher means member.
         exposure: of every record, over the models that its margins are known of.
         verdict: what the audits together say, as `auditing.verdict` gives it.
-        epsilons: what the attacks rule out.
+        epsilons: what the attacks rule out; None where members and non-members differ without the model.
         groups: what the verdict's attack finds in each group, one entry a partition.
         probability: of membership, as online LiRA sees it; None where too few models were trained on a record.
         near_complements: what strong attacks do not compare targets with; None where they are given all references.
+        blind: how far members and non-members differ without the model, where reticent did not draw who is which.
     """
 
     audits: tuple[Audit, ...]
     scores: dict[str, Floats]
     exposure: Exposure
     verdict: Verdict
-    epsilons: Epsilons
+    epsilons: Epsilons | None
     groups: tuple[Grouping, ...] = ()
     probability: MembershipProbability | None = None
+    blind: Baseline | None = None
     near_complements: NearComplements | None = None
 
     def document(
@@ -118,16 +123,20 @@ class Measured:
         """Put what was found beside what it was found in: a document without sentences (`say.audit.spoken`)."""
         said = allow_for_unlearned(self.verdict, population)
         shown = said.leak is Leak.FOUND
-        epsilons = self.epsilons
+        audits, overall = self.audits, None
+        if self.epsilons is not None:
+            audits = tuple(audit.with_(epsilon=self.epsilons.attacks[audit.name]) for audit in audits)
+            overall = self.epsilons.overall
         return AuditDocument(
             verdict=said,
             data=data,
             recipe=recipe,
             population=population,
-            attacks=tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in self.audits),
+            attacks=audits,
             left_out=tuple(LeftOutAttack(name=name, sentence=why) for name, why in (left_out or {}).items()),
             near_complements=self.near_complements,
-            epsilon=epsilons.overall.with_(unproved=unproved) if unproved else epsilons.overall,
+            blind=None if self.blind is None else self.blind.found,
+            epsilon=overall.with_(unproved=unproved) if overall is not None and unproved else overall,
             groups=self.groups if shown else tuple(allow_for_unlearned_groups(one, population) for one in self.groups),
             exposure=count_exposed(self.exposure, said.confidence),
             non_adaptive=non_adaptive,
@@ -142,24 +151,39 @@ def measure(
     settings: Settings,
     *,
     partitions: Sequence[Partition] = (),
+    blind: Baseline | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Measured:
-    """Run attacks on every target, audit their scores, and look at records and groups of them."""
+    """Run attacks on every target, audit their scores, and look at records and groups of them.
+
+    Groups and epsilon take members and non-members for alike, so they are left out where `blind` tells them apart.
+    """
     audits, scores = attacked(problem, attacks, settings, progress=progress)
-    members = problem.membership.matrix[problem.targets]
+    members, near = problem.membership.matrix[problem.targets], near_complements(problem)
+    believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
+    if blind is not None and blind.found.shift:
+        audits = beyond(audits, scores, members, blind, settings)
+        found = exposure(problem.signals, problem.membership)
+        return Measured(audits, scores, found, verdict(audits), None, (), believed, blind, near)
     said, found = verdict(audits), exposure(problem.signals, problem.membership)
+    limits = group_limits(partitions, scores, members, first=said.attack, fpr=said.fpr, confidence=settings.confidence)
     compared = tuple(
-        groups(
-            partition,
-            scores[said.attack],
-            members,
-            found,
-            attack=said.attack,
-            fpr=said.fpr,
-            confidence=settings.confidence,
+        limited(
+            groups(
+                partition,
+                scores[said.attack],
+                members,
+                found,
+                attack=said.attack,
+                fpr=said.fpr,
+                confidence=settings.confidence,
+            ),
+            limits,
+            at,
         )
-        for partition in partitions
+        for at, partition in enumerate(partitions)
     )
+    said = with_group(said, limits.exposed)
     epsilons = audit_epsilon(
         scores,
         members,
@@ -170,8 +194,16 @@ def measure(
         accountant=settings.accountant,
         proven=None if settings.promised is None else settings.computed,
     )
-    believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
-    return Measured(audits, scores, found, said, epsilons, compared, believed, near_complements(problem))
+    return Measured(audits, scores, found, said, epsilons, compared, believed, blind, near)
+
+
+def beyond(
+    audits: Sequence[Audit], scores: Mapping[str, Floats], members: Bools, blind: Baseline, settings: Settings
+) -> tuple[Audit, ...]:
+    """Hold every attack against a blind baseline that tells members from non-members."""
+    fprs = [rate.fpr for rate in audits[0].rates]
+    held = Beyond(blind, members, fprs, seeds.rng(settings.seed, "bootstrap", "blind"), settings.replicates)
+    return tuple(one.with_(excess=held.excess(scores[one.name], settings.confidence)) for one in audits)
 
 
 def _fair(problem: Problem) -> bool:

@@ -19,7 +19,7 @@ from reticent.options import AuditConfig
 from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES, Trained, entry
-from reticent.procedures.costs import COSTS, cut
+from reticent.procedures.costs import cut
 from reticent.store import Store
 from reticent.training.data import Examples
 from reticent.training.materials import Materials
@@ -115,7 +115,7 @@ def _probe(population: Population, store: Store, device: str) -> tuple[Trained, 
     start, once, twice, asking = np.diff(clock).tolist()
     # The noise of an epsilon is looked for once a model, and known when the same is trained again.
     spent = min(once, twice) if proves else once
-    stages = {one["name"]: one["seconds"] for one in again.facts.get(COSTS, [])}
+    stages = {one.name: one.seconds for one in again.facts.stages}
     return trained, start, once - spent + short.whole(spent, stages) + asking, short.first(stages)
 
 

@@ -1,26 +1,33 @@
 """Read what an audit wrote."""
 
 import json
+from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
+from reticent import opening
 from reticent.errors import CorruptFileError, MissingFileError
+from reticent.findings.base import Plain
 
 
-def read_document(path: Path) -> dict[str, Any]:
+def read_document(path: Path) -> Plain:
     """Read the document of an audit."""
     file = path
     try:
         file = path / "audit.json" if path.is_dir() else path
-        document = json.loads(file.read_text(encoding="utf-8"), parse_constant=_refuse)
+        opening.check(file)
+        document = json.loads(opening.text(file), parse_constant=partial(_refuse, file))
     except (FileNotFoundError, NotADirectoryError):
         raise MissingFileError(
             f"no file {str(file)!r}: expected the audit.json that `reticent audit` writes, or its folder{_below(path)}"
         ) from None
     except OSError as error:
         raise CorruptFileError(f"{file}: cannot be read: {error.strerror or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise CorruptFileError(f"{file}: not the JSON of an audit: {error}") from None
+    except json.JSONDecodeError as error:
+        place = f"line {error.lineno}, column {error.colno}"
+        raise CorruptFileError(f"{file}: not the JSON of an audit: it was cut off or edited at {place}") from None
+    except (ValueError, RecursionError):
+        raise CorruptFileError(f"{file}: not the JSON of an audit: {opening.TOO_MUCH}") from None
     if not isinstance(document, dict):
         raise CorruptFileError(f"{file}: expected a JSON object, got {type(document).__name__}")
     return document
@@ -36,5 +43,5 @@ def _below(path: Path) -> str:
     return f"; the folder holds {what} of their own: give {'one of ' if len(found) > 1 else ''}{some}"
 
 
-def _refuse(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number that an audit may hold")
+def _refuse(file: Path, name: str) -> NoReturn:
+    raise CorruptFileError(f"{file}: not the JSON of an audit: {name} is not a number that an audit may hold")

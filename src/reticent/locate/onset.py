@@ -1,15 +1,14 @@
 """From distances to a finding: the effect at each stage with its interval, and the rule for the first risky one."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Annotated, Any, Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
 import numpy as np
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import NDArray
 
 from reticent.locate.mann_whitney import effects
-from reticent.rounding import fraction
 from reticent.spec import Spec
 
 Floats = NDArray[np.float64]
@@ -83,14 +82,12 @@ class Onset:
         index: of the first risky stage, from 0; None where there is none.
         margin: the rule's.
         confidence: of the intervals.
-        warnings: sentences.
     """
 
     stages: tuple[Evidence, ...]
     index: int | None
     margin: float
     confidence: float
-    warnings: tuple[str, ...] = ()
 
     @property
     def name(self) -> str | None:
@@ -107,27 +104,6 @@ class Onset:
         """Names of the first risky stage and all later ones."""
         return () if self.index is None else tuple(stage.name for stage in self.stages[self.index :])
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return {**asdict(self), "name": self.name, "sentence": self.sentence}
-
-    @property
-    def sentence(self) -> str:
-        """What was found, in one sentence."""
-        rule = f"asked for: at least {0.5 + self.margin:.4g}, its interval above 0.5, there and at every later stage"
-        if self.index is None:
-            most = max(self.stages, key=lambda stage: stage.effect)
-            return (
-                f"No stage shows membership; the largest effect is {fraction(most.effect)}, at {called(most.name)} "
-                f"({rule})."
-            )
-        found, place = self.stages[self.index], f"{self.index + 1} of {len(self.stages)}"
-        interval = f"{fraction(found.low)} to {fraction(found.high)}"
-        return (
-            f"Membership shows from {called(found.name)} on ({place}): its effect is {fraction(found.effect)} "
-            f"({interval}), where 0.5 is no trace ({rule})."
-        )
-
 
 def judged(
     names: Sequence[str],
@@ -143,17 +119,13 @@ def judged(
     every t from s on. It goes by the size of the effect: with many records, any difference is significant.
     """
     runs = [(one.distances, one.one) for one in contrasts]
-    found = effects(runs, replicates=options.replicates, confidence=options.confidence, rng=rng)
-    evidence = tuple(
-        Evidence(name, size, one.mean, one.low, one.high, one.ks, one.runs, _above(one.mean, one.low, options))
-        for name, size, one in zip(names, sizes, found, strict=True)
-    )
-    index = first([stage.above for stage in evidence])
-    return Onset(evidence, index, options.margin, options.confidence, tuple(_warnings(evidence, index, options)))
-
-
-def _above(effect: float, low: float, options: Layers) -> bool:
-    return effect >= 0.5 + options.margin and low > 0.5
+    each, limits, ks = effects(runs, replicates=options.replicates, confidence=options.confidence, rng=rng)
+    evidence = []
+    for i, (name, size, low, high) in enumerate(zip(names, sizes, *limits.tolist(), strict=True)):
+        mean, apart = float(each[:, i].mean()), float(ks[:, i].mean())
+        above = mean >= 0.5 + options.margin and low > 0.5
+        evidence.append(Evidence(name, size, mean, low, high, apart, tuple(each[:, i].tolist()), above))
+    return Onset(tuple(evidence), first([stage.above for stage in evidence]), options.margin, options.confidence)
 
 
 def first(above: Sequence[bool]) -> int | None:
@@ -161,41 +133,3 @@ def first(above: Sequence[bool]) -> int | None:
     below = [index for index, one in enumerate(above) if not one]
     start = below[-1] + 1 if below else 0
     return start if start < len(above) else None
-
-
-def _warnings(evidence: Sequence[Evidence], index: int | None, options: Layers) -> list[str]:
-    said = []
-    last = len(evidence) - 1
-    if index is not None and index == last:
-        said.append(
-            f"Only {called(evidence[last].name)}, the last stage, is found risky: freezing all stages before it would "
-            "leave nothing but the classifier to train again, which Fang and Kim found not to help."
-        )
-    if index == 0:
-        said.append("Every stage is found risky: nothing is left to freeze.")
-    earlier = [stage.name for stage in evidence[: last if index is None else index] if stage.above]
-    if earlier:
-        verb = "shows" if len(earlier) == 1 else "show"
-        said.append(
-            f"{_listed(earlier)} {verb} membership, but a later stage does not: the rule asks for all later ones."
-        )
-    if index is not None:
-        weak = [run for run in evidence[index].runs if run < 0.5 + options.margin]
-        if weak:
-            said.append(
-                f"At {called(evidence[index].name)}, {len(weak)} of {len(evidence[index].runs)} contrasts are below "
-                f"{0.5 + options.margin:.4g}: where it begins differs from one to the next."
-            )
-    return said
-
-
-def _listed(names: Sequence[str]) -> str:
-    told = ", ".join(map(called, names))
-    return told[0].upper() + told[1:]
-
-
-def called(name: str) -> str:
-    """Name a stage inside a sentence."""
-    if name in {"head", "stem"}:
-        return f"the {name}"
-    return name if name.startswith(("stage ", "block ")) else f"stage {name!r}"

@@ -25,7 +25,6 @@ from reticent.errors import InputError, ModelError, TrainingDivergedError
 from reticent.locate.scoring import Scores, Scoring
 from reticent.locate.working_copy import WorkingCopy, copied, fill
 from reticent.objectives.base import Examples
-from reticent.training.data import augment
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
@@ -158,7 +157,6 @@ def _parts(
     ask, noise = _asker(model, materials, recipe), streams.generator("scoring/augmentation")
     rows = _batches(len(materials.members), scoring, streams, "members")
     others = repeat(None) if told is None else _batches(len(materials.reference), scoring, streams, "reference")
-    augmentation = recipe.augmentation if scoring.augmentation == "recipe" else "none"
     weight = scoring.unlearning
 
     def divergence(told: Answers, logits: Tensor, other: Tensor) -> Tensor:
@@ -169,8 +167,8 @@ def _parts(
 
     for own, other in zip(rows, others, strict=False):
         members = materials.members.take(own)
-        if augmentation != "none":
-            members = Examples(augment(members.x, augmentation, recipe.padding, noise), members.y)
+        if scoring.augmentation == "recipe":
+            members = Examples(materials.prepare.augmented(members.x, recipe, noise), members.y)
         distance = None
         if told is not None and other is not None:
             reference = materials.reference.take(other).x

@@ -87,7 +87,7 @@ def train(
         if progress is None:
             return
         seconds, total, new = time.perf_counter() - started, population.models, len(made) - earlier
-        accuracies = [one.facts["accuracy_non_members"] for one in made.values()]
+        accuracies = [one.facts.accuracy_non_members for one in made.values()]
         mean = sum(accuracies) / len(accuracies) if accuracies else None
         left = seconds / new * (total - len(made)) if new else None
         progress(Progress(len(made), total, earlier, seconds, left, mean))

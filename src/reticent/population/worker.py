@@ -14,12 +14,13 @@ from torch import Tensor, nn
 
 from reticent.ambient import fixed
 from reticent.errors import ModelError, ReticentError, StoreLockedError
+from reticent.findings.training import Cost, CostedFacts, SignalsFacts, StageCost, TrainingFacts
 from reticent.objectives.base import Examples
 from reticent.outputs import OUTPUTS, Context, Output
 from reticent.population.population import Population
 from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import snapshot
-from reticent.procedures.costs import COSTS
+from reticent.procedures.costs import FIRST
 from reticent.procedures.estimator import CLIPPED, Estimator
 from reticent.signals.query import UNSTEADY, Seen, ask, unsteady
 from reticent.spec import canonical, full
@@ -41,26 +42,26 @@ class Made:
         model: its row.
         training: the id of the run that holds its weights.
         signals: the id of the run that holds its signals.
-        facts: what was measured when the signals were made (members, accuracies, parameters, seconds).
+        facts: what was measured when it was trained and asked.
         fresh: it was trained now, not found.
     """
 
     model: int
     training: str
     signals: str
-    facts: dict[str, Any]
+    facts: SignalsFacts
     fresh: bool
-
-
-HANDED = ("seconds", "peak_memory_bytes", "accountant", "notices", "cwrf", "pptp", "stages")
-"""Facts of a training run that its signals run repeats."""
 
 
 def find(population: Population, store: Store, model: int) -> Made | None:
     """Find a model that is finished."""
     signals = population.signals_id(model)
     run = store.find(signals)
-    return None if run is None else Made(model, population.training_id(model), signals, dict(run.facts), fresh=False)
+    return (
+        None
+        if run is None
+        else Made(model, population.training_id(model), signals, run.read(SignalsFacts), fresh=False)
+    )
 
 
 class Maker:
@@ -93,7 +94,7 @@ class Maker:
         with self.store.claim(signals) as draft:
             if self.store.find(signals) is None:
                 self._look(model, network or self._load(model, run), run, draft)
-        return Made(model, training, signals, dict(self.store.whole(signals).facts), fresh=trained_now)
+        return Made(model, training, signals, self.store.whole(signals).read(SignalsFacts), fresh=trained_now)
 
     def _training(self, model: int, training: str) -> tuple[Run, nn.Module | None]:
         """Train a model, or find its run; the network where it was trained now."""
@@ -128,8 +129,9 @@ class Maker:
             made = procedure.repair(
                 _state(before, "weights"), _state(before, "initial"), recipe, materials, streams, history(before)
             )
-        stages = [{"name": "training", **_costs(before)}, *made.facts.get(COSTS, [])]
-        return replace(made, facts={**made.facts, COSTS: stages})
+        costs = before.read(Cost)
+        first = StageCost(name=FIRST, **dict(costs))
+        return replace(made, facts=made.facts.with_(stages=(first, *made.facts.stages)))
 
     def _before(self, model: int) -> Run | None:
         """Make, or find, the run that is the first stage of this model; None where there is none that stands alone.
@@ -154,20 +156,24 @@ class Maker:
         with peak(self.device) as memory:
             trained = self._trained(model, before)
         seconds = time.perf_counter() - started
-        earlier = {} if before is None else _costs(before)
-        peaks = [known for known in (memory.bytes, earlier.get("peak_memory_bytes")) if known is not None]
+        earlier = Cost(seconds=0.0) if before is None else before.read(Cost)
+        peaks = [known for known in (memory.bytes, earlier.peak_memory_bytes) if known is not None]
         _write_training(draft, trained)
         ids = {"members": population.members(model), "validation": roles.validation, "reference": roles.reference}
         draft.write_arrays("roles.safetensors", ids)
         draft.write_json("spec.json", canonical(population.training_spec(model)) | {"recipe": full(population.recipe)})
-        made = {
-            "kind": "training",
-            "model": model,
-            "data": population.records.name,
-            "seconds": seconds + earlier.get("seconds", 0.0),
-            "peak_memory_bytes": max(peaks, default=None),
-        }
-        draft.facts = trained.facts | made | _environment(self.device)
+        draft.facts = TrainingFacts(
+            **dict(trained.facts),
+            model=model,
+            data=population.records.name,
+            seconds=seconds + earlier.seconds,
+            peak_memory_bytes=max(peaks, default=None),
+            reticent=VERSION,
+            torch=torch.__version__,
+            python=platform.python_version(),
+            device=str(self.device),
+            finished=datetime.now(UTC).isoformat(timespec="seconds"),
+        ).to_json()
         return trained.model
 
     def network(self, made: Made) -> nn.Module:
@@ -225,7 +231,7 @@ class Maker:
             other = self._ask(network, self.others, output) if len(self.others) else None
             again = unsteady(network, self.audited, self.prepare, population.records.classes)
         clipped = isinstance(network, Estimator) and network.clipped
-        said = [*run.facts.get("notices", ()), *[CLIPPED] * clipped, *[UNSTEADY] * again]
+        said = run.read(CostedFacts)
         arrays = {"logits": seen.logits, "margins": seen.margins}
         if other is not None:
             arrays |= {"population_logits": other.logits, "population_margins": other.margins}
@@ -234,27 +240,18 @@ class Maker:
         draft.write_arrays("roles.safetensors", {"audited": roles.audited, "population": roles.population})
         asked = {"queries": full(population.queries), "output": full(population.recipe.output)}
         draft.write_json("spec.json", canonical(population.signals_spec(model)) | asked)
-        draft.facts = {
-            "kind": "signals",
-            "of": run.id,
-            "model": model,
-            "parameters": sum(p.numel() for p in network.parameters()),
-            **{key: run.facts[key] for key in HANDED if key in run.facts},
-            **({"notices": said} if said else {}),
-            **self._accuracies(model, seen),
-        }
-
-    def _accuracies(self, model: int, seen: Seen) -> dict[str, Any]:
-        population = self.population
-        labels = population.records.y[population.roles.audited]
+        labels = population.records.y[roles.audited]
         correct, row = seen.accuracy(labels), population.membership.matrix[model]
-        share = float(np.bincount(labels[row]).max() / row.sum())
-        return {
-            "members": int(row.sum()),
-            "accuracy_members": float(correct[row].mean()),
-            "accuracy_non_members": float(correct[~row].mean()),
-            "largest_class_share": share,
-        }
+        notices = (*said.notices, *(CLIPPED,) * clipped, *(UNSTEADY,) * again)
+        draft.facts = SignalsFacts(
+            **dict(said.with_(notices=notices, selena=None, mist=None)),
+            of=run.id,
+            parameters=sum(p.numel() for p in network.parameters()),
+            members=int(row.sum()),
+            accuracy_members=float(correct[row].mean()),
+            accuracy_non_members=float(correct[~row].mean()),
+            largest_class_share=float(np.bincount(labels[row]).max() / row.sum()),
+        ).to_json()
 
 
 def _write_training(draft: Draft, trained: Trained) -> None:
@@ -274,22 +271,8 @@ def history(run: Run) -> History:
     return History.of(run.file("log.jsonl").read_text(encoding="utf-8"))
 
 
-def _costs(run: Run) -> dict[str, Any]:
-    return {key: run.facts[key] for key in ("seconds", "peak_memory_bytes")}
-
-
 def _array(tensor: Tensor) -> NDArray[Any]:
     """Take a tensor to NumPy, which has no bfloat16: that becomes float32, without loss."""
     cpu = tensor.detach().cpu()
     array: NDArray[Any] = (cpu.float() if cpu.dtype == torch.bfloat16 else cpu).numpy()
     return array
-
-
-def _environment(device: torch.device) -> dict[str, str]:
-    return {
-        "reticent": VERSION,
-        "torch": torch.__version__,
-        "python": platform.python_version(),
-        "device": str(device),
-        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
-    }

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
 
 from reticent.errors import ModelError, ReticentError, SpecError
+from reticent.findings.training import ProcedureFacts
 from reticent.models.state_dicts import check_state
 from reticent.objectives import OBJECTIVES, Objective
 from reticent.objectives.base import Need
@@ -32,15 +33,14 @@ class Trained:
         initial: its state before the first step, by name; empty where the procedure cannot know it.
         history: losses by epoch.
         artefacts: what else the procedure made, such as masks or scores.
-        facts: what else there is to say, as plain JSON values; ``notices`` holds sentences for the report,
-            ``accountant`` the epsilon that the procedure proves: ``{"epsilon", "delta", "source"}``.
+        facts: what else there is to say.
     """
 
     model: nn.Module
     initial: dict[str, Tensor]
     history: History
     artefacts: dict[str, Tensor] = field(default_factory=dict)
-    facts: dict[str, Any] = field(default_factory=dict)
+    facts: ProcedureFacts = field(default_factory=ProcedureFacts)
 
 
 @dataclass(frozen=True)
@@ -133,10 +133,11 @@ def given_state(model: nn.Module, state: State, what: str) -> dict[str, Tensor]:
     return copied
 
 
-def gathered(notices: Sequence[Sequence[str]], parts: str) -> list[str]:
+def gathered(notices: Sequence[Sequence[str]], parts: str) -> tuple[str, ...]:
     """Put together what the objectives of several networks have to say of their runs."""
     telling = [told for told in notices if told]
-    return [f"In {len(telling)} of {len(notices)} {parts}, here the first: {notice}" for notice in (telling or [[]])[0]]
+    first = telling[0] if telling else ()
+    return tuple(f"In {len(telling)} of {len(notices)} {parts}, here the first: {notice}" for notice in first)
 
 
 def let_go(loss: Objective) -> None:

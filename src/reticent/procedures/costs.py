@@ -4,16 +4,14 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 
+from reticent.findings.training import StageCost
 from reticent.objectives import OBJECTIVES
 from reticent.training.memory import peak
 from reticent.training.recipe import Recipe
 
-COSTS = "stages"
-"""The fact that holds them: the only one of a procedure that differs between two runs of the same seed."""
 FIRST = "training"
 """The stage that is a first training."""
 FEW = 4
@@ -21,11 +19,15 @@ FEW = 4
 
 
 class Costs:
-    """Measures the stages of one training, one after the other."""
+    """Measures the stages of one training, one after the other.
+
+    Attributes:
+        stages: what they took, in order.
+    """
 
     def __init__(self, device: torch.device) -> None:
         self._device = device
-        self._told: list[dict[str, Any]] = []
+        self.stages: tuple[StageCost, ...] = ()
 
     @contextmanager
     def stage(self, name: str) -> Iterator[None]:
@@ -38,12 +40,7 @@ class Costs:
             if self._device.type == "cuda":
                 torch.cuda.synchronize(self._device)
         seconds = time.perf_counter() - started
-        self._told.append({"name": name, "seconds": seconds, "peak_memory_bytes": memory.bytes})
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """The stages in order: ``name``, ``seconds``, and ``peak_memory_bytes`` beyond what was held before."""
-        return {COSTS: list(self._told)}
+        self.stages += (StageCost(name=name, seconds=seconds, peak_memory_bytes=memory.bytes),)
 
 
 @dataclass(frozen=True)
@@ -52,7 +49,7 @@ class Short:
 
     Attributes:
         recipe: of the short training.
-        rest: how often the whole training has what the short one does outside its stages (the fact "stages").
+        rest: how often the whole training has what the short one does outside its stages (`ProcedureFacts.stages`).
         times: by stage, how often it has what is done there; once where a stage is not named.
         inside: by stage, how many first trainings lie in it, as far as their epochs go; what else is in it is there
             once.

@@ -1,5 +1,6 @@
 """Plain training: one run of the loop from a fresh initialisation."""
 
+from reticent.findings.training import ProcedureFacts
 from reticent.procedures.base import Trained, fresh, objective, snapshot
 from reticent.training.loop import fit
 from reticent.training.materials import Materials
@@ -13,5 +14,4 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     initial = snapshot(model)
     loss = objective(recipe)
     history = fit(model, recipe, materials, loss, streams)
-    told = loss.notices()
-    return Trained(model, initial, history, facts={"notices": told} if told else {})
+    return Trained(model, initial, history, facts=ProcedureFacts(notices=tuple(loss.notices())))

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from reticent import seeds
 from reticent.errors import ModelError, SpecError, UnknownNameError
+from reticent.findings.training import ProcedureFacts
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.cross_entropy import CrossEntropy
 from reticent.procedures.base import (
@@ -89,15 +90,13 @@ class SetBack:
 
     Attributes:
         start: where the second training begins, and what it must not move.
-        facts: what a run says of it, under the procedure's name.
-        notices: sentences for the report.
+        facts: what there is to say of it.
         artefacts: what is kept beside the weights.
         trains: there is something left to train.
     """
 
     start: Start
-    facts: dict[str, Any]
-    notices: list[str]
+    facts: ProcedureFacts
     artefacts: dict[str, Tensor] = field(default_factory=dict)
     trains: bool = True
 
@@ -244,11 +243,6 @@ class TwoStage:
         """Say why there is no epsilon where the second training could prove one."""
         return self.no_epsilon if self.second(recipe)[0].proves else ""
 
-    def facts(self, back: SetBack, before: History | None, after: History) -> dict[str, Any]:
-        """Put together what a run says of the procedure."""
-        del before, after
-        return back.facts
-
     def _ready(self, recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
         """Build the network, and refuse before any training what the later parts would refuse."""
         self.check(recipe)
@@ -263,26 +257,25 @@ class TwoStage:
         self, back: SetBack, first: First, recipe: Recipe, materials: Materials, streams: Streams, costs: Costs
     ) -> Trained:
         """Train for the second time; where nothing is left to train, the model stays as it is."""
-        (entry, its), name = self.second(recipe), recipe.procedure.method
-        notices, drawn = [*first.notices, *back.notices], tuning(streams)
-        with costs.stage("tuning"), named(f"{name}, the second training"):
+        (entry, its), drawn = self.second(recipe), tuning(streams)
+        with costs.stage("tuning"), named(f"{recipe.procedure.method}, the second training"):
             if back.trains:
                 made = entry.train(its, replace(materials, start=back.start), drawn)
-                notices += [*([self.no_epsilon] if entry.proves else []), *made.facts.get("notices", [])]
             else:
-                made = Trained(back.start.begin(entry.network(its, materials, drawn)).eval(), {}, History())
-                notices.append(NOTHING_LEFT)
-        facts = {key: value for key, value in made.facts.items() if key not in {"accountant", "notices"}}
-        return Trained(
-            made.model,
-            first.initial,
-            made.history if first.history is None else joined(first.history, made.history),
-            made.artefacts | back.artefacts,
-            facts
-            | ({"notices": notices} if notices else {})
-            | {name: self.facts(back, first.history, made.history)}
-            | costs.facts,
+                network = back.start.begin(entry.network(its, materials, drawn)).eval()
+                made = Trained(network, {}, History(), facts=ProcedureFacts(notices=(NOTHING_LEFT,)))
+        void, pptp = (self.no_epsilon,) * (entry.proves and back.trains), back.facts.pptp
+        if pptp is not None and first.history is not None:
+            pptp = pptp.with_(epochs=(len(first.history.loss), len(made.history.loss)))
+        facts = made.facts.with_(
+            accountant=None,
+            notices=(*first.notices, *back.facts.notices, *void, *made.facts.notices),
+            cwrf=back.facts.cwrf,
+            pptp=pptp,
+            stages=costs.stages,
         )
+        history = made.history if first.history is None else joined(first.history, made.history)
+        return Trained(made.model, first.initial, history, made.artefacts | back.artefacts, facts)
 
 
 class _Noted(Run):

@@ -4,7 +4,7 @@ Text is plain `str`, which every renderer escapes; what is more than that is an 
 measures: a figure brings the function that draws it, which only a page calls.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias, TypeVar, Union
 
@@ -321,6 +321,13 @@ class Table(Shown):
     def footnotes(self) -> tuple[str, ...]:
         """The notes that its marks stand for."""
         return footnotes(*(text for row in self.rows for cell in row.cells for text in (cell.text, *cell.below)))
+
+
+def table(title: str, columns: Sequence[Column | str], rows: Iterable[Sequence[Text | Cell]]) -> Table:
+    """Make a table of texts; a column that is no text, but of numbers or kept whole, is given as a `Column`."""
+    heads = tuple(one if isinstance(one, Column) else Column(one, numbers=False) for one in columns)
+    lines = (Row(tuple(one if isinstance(one, Cell) else Cell(one) for one in row)) for row in rows)
+    return Table(title, heads, tuple(lines))
 
 
 Block: TypeAlias = (

@@ -16,6 +16,7 @@ METHODS = {
         "one run",
         "the attacker guesses on many records of one model at once, and the number of right guesses counts",
     ),
+    "f-dp": ("one run, Gaussian", "as one run, for a training that leaks as Gaussian noise does"),
 }
 """Method -> its name, and how it works."""
 COMBINED = {

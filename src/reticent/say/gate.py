@@ -21,6 +21,10 @@ WORDS = {
 }
 NO_GROUPS = "the audit has no groups: run it again with --group-by COLUMN"
 NO_ACCURACY = "the audit has no accuracy on non-members, or not its spread over how many models and records"
+RECORDS_DIFFER = (
+    "members and non-members differ without the model, so that low numbers do not show that it gives nothing away: "
+    "audit it with members and non-members from one source, drawn at random"
+)
 FAILED_CONTROL = (
     "the null control failed: an attack found something where there is nothing, so no number of this audit can be "
     "relied on; run `reticent selftest`"
@@ -108,6 +112,27 @@ def small_groups(names: Sequence[str]) -> str:
     """Say which groups are too small."""
     rest = f" and {len(names) - 5} more" if len(names) > 5 else ""
     return f"too few records to measure: {', '.join(names[:5])}{rest}"
+
+
+def group_above(name: str, attack: str, found: float, least: float, limit: float, wrong: float | None) -> str:
+    """Say that a group is above a limit; `wrong` is the share of its non-members that a TPR comes with."""
+    told, beyond = fraction(found, DIGITS), ""
+    if wrong is not None:
+        told, beyond = f"{told}, with false alarms at {fraction(wrong, DIGITS)}", " beyond these"
+    return (
+        f"above the limit: {attack} has {told} in {name}, at least {down(least, limit)}{beyond} by a lower limit that "
+        f"holds for all groups and attacks together, above {limit:g}"
+    )
+
+
+def no_group_above(name: str, least: float, limit: float, unresolved: Sequence[str], groups: int) -> str:
+    """Say that no group is above, and which might be."""
+    told = f"the highest lower limit of {plural(groups, 'group')} is {down(least, limit)} ({name})"
+    if not unresolved:
+        return f"{told}; all are below"
+    rest = f" and {len(unresolved) - 5} more" if len(unresolved) > 5 else ""
+    verb = agree(len(unresolved), "is", "are")
+    return f"{told}; {', '.join(unresolved[:5])}{rest} {verb} not resolved, and may be below or above"
 
 
 def learned(population: Population) -> str:

@@ -1,9 +1,11 @@
 """A repair in sentences: whether the repaired model leaks less, at what accuracy, and what is not shown."""
 
+from collections.abc import Sequence
+
 from reticent.auditing.verdict import FEWEST
-from reticent.findings.audit import Leak
+from reticent.findings.audit import Leak, Reason
 from reticent.findings.comparison import Relation
-from reticent.findings.harden import Doubt, HardenDocument, Note, RecordsNote, RepairRun, Side
+from reticent.findings.harden import FAR, Doubt, HardenDocument, Note, RecordsNote, RepairData, RepairRun, Side
 from reticent.findings.locate import Origin
 from reticent.findings.numbers import Statistic
 from reticent.rounding import decimals, fraction, interval, percent
@@ -12,8 +14,6 @@ from reticent.say.grammar import alarms, listed, plural
 from reticent.say.locate import FRESH
 from reticent.say.verdict import unresolved
 
-FAR = 0.05
-"""References whose accuracy, or number of members, differs by more than this from the model's are told of."""
 UNJUDGED = "Nothing is judged"
 LEADS = {
     Relation.LESS: "The repaired model leaks less",
@@ -21,12 +21,27 @@ LEADS = {
     Relation.TIE: "No difference between the two models is shown",
     Relation.MIXED: "The repaired model leaks less by one measure and more by the other",
 }
+WORDS = {
+    Relation.LESS: "Leaks less",
+    Relation.MORE: "Leaks more",
+    Relation.TIE: "No difference shown",
+    Relation.MIXED: "Less by one measure, more by the other",
+}
 LEFT = {
     Leak.FOUND: "A leak is still found in the repaired model.",
     Leak.NOT_FOUND: "No leak that matters is found in the repaired model.",
-    Leak.CANNOT_TELL: "Whether the repaired model still leaks cannot be told from so few records.",
+    Leak.CANNOT_TELL: "Whether the repaired model still leaks cannot be told.",
 }
-MEASURES = {Statistic.TPR: "share of members found", Statistic.AUC: "AUC"}
+BACKWARDS = "An attack that is read backwards still finds members of the repaired model."
+BROKEN = "A model that is right so rarely tells little of its members because it tells little of anything."
+STATE = (
+    "So they are not made as the model was, and the attack before the repair may be weaker than it could be. State the "
+    "model's training: --epochs, --batch-size, --optimizer, --learning-rate, --weight-decay."
+)
+REPAIRED_OTHERWISE = (
+    "So the repair did to them something else than to the model, and an attack that learns from them may miss what the "
+    "repaired model leaks: nothing is judged."
+)
 LOST = (
     "It is also less accurate, and a less accurate model leaks less by that alone. Whether the repair does better than "
     "stopping the training early is not tested here; reticent compare tests it."
@@ -60,28 +75,90 @@ def spoken(found: HardenDocument, further: tuple[str, ...] = ()) -> HardenDocume
     )
 
 
+def word(found: HardenDocument) -> str:
+    """Say in the shortest form how the repaired model stands to the given one."""
+    if found.broken:
+        return "The model is broken"
+    return "Not judged" if found.doubt is not None else WORDS[found.difference.relation]
+
+
 def _sentence(found: HardenDocument) -> str:
-    compared, both = found.difference, [found.difference.row(name) for name, _ in found.sides]
-    areas = [f"AUC {fraction(row.auc.mean)}" for row in both]
-    shares = [percent(row.tpr.mean, decimals(compared.fpr)) for row in both if row.tpr is not None]
-    told = f"before {areas[0]}, after {areas[1]}"
-    if len(shares) == 2 and compared.fpr is not None:
-        told = (
-            f"at {alarms(compared.fpr)}, {shares[0]} of the members were found before ({areas[0]}) and {shares[1]} "
-            f"after ({areas[1]})"
-        )
+    """Say how the two models differ by one measure, what leak is left, and what it cost in accuracy."""
     right = [percent(side.accuracy.non_members.value) for _, side in found.sides]
-    lead = UNJUDGED if found.doubt is not None else LEADS[compared.relation]
-    return f"{lead}: {told}. Accuracy on non-members: {right[0]} before, {right[1]} after."
+    quoted, _ = _measures(found)
+    lead, left = LEADS[found.difference.relation], f" {_left(found)}"
+    if found.doubt is not None:
+        lead, left = UNJUDGED, ""
+    if found.broken:
+        fell = f"its accuracy on non-members fell from {right[0]} to {right[1]}"
+        return f"The repair broke the model: {fell}; {lead[0].lower()}{lead[1:]}: {_numbers(found, quoted)}.{left}"
+    return f"{lead}: {_numbers(found, quoted)}.{left} Accuracy on non-members: {right[0]} before, {right[1]} after."
+
+
+def _left(found: HardenDocument) -> str:
+    return BACKWARDS if found.after.verdict.reason is Reason.BACKWARDS else LEFT[found.after.verdict.leak]
+
+
+def _measures(found: HardenDocument) -> tuple[Statistic, Statistic | None]:
+    """Choose the measure that the headline quotes, one that shows the difference if any does; and name the other."""
+    known = [one for one in (Statistic.TPR, Statistic.AUC) if found.difference.change(one) is not None]
+    shown = found.difference.tests.shown("after", "before")
+    first, *others = sorted(known, key=lambda one: one not in shown)
+    return first, next(iter(others), None)
+
+
+def _numbers(found: HardenDocument, measure: Statistic) -> str:
+    """Give one measure of both models, each with the attack that it is the largest of."""
+    before, after = (found.difference.row(name) for name, _ in found.sides)
+    if measure is Statistic.TPR and before.tpr is not None and after.tpr is not None and found.difference.fpr:
+        at = f"at {alarms(found.difference.fpr)}, "
+        first, second = (percent(row.tpr.mean, decimals(found.difference.fpr)) for row in (before, after) if row.tpr)
+        if before.attack == after.attack:
+            return f"{at}{before.attack} found {first} of the members before and finds {second} after"
+        now = f"the most are found by {after.attack} now, {second}"
+        return f"{at}{before.attack} found {first} of the members before; {now}"
+    first, second = (fraction(row.auc.mean) for row in (before, after))
+    if before.auc_attack == after.auc_attack:
+        return f"the AUC of {before.auc_attack} was {first} before and is {second} after"
+    return f"the largest AUC was {first} before, of {before.auc_attack}, and is {second} after, of {after.auc_attack}"
+
+
+def refused(before: float, after: float, most: float, notes: Sequence[RecordsNote]) -> str:
+    """Say that a repair took more accuracy than is allowed, and what to look at first."""
+    return (
+        f"the repair broke the model: expected to lose at most {100 * most:g} percentage points of accuracy on "
+        f"non-members, got {percent(before)} before and {percent(after)} after. {_suspects(notes)} The references were "
+        "not trained, and nothing was written; the repair is kept in the store. To audit and write it nevertheless, "
+        "give a larger --max-accuracy-loss (max_accuracy_loss)"
+    )
+
+
+def _suspects(notes: Sequence[RecordsNote]) -> str:
+    """Name what most likely broke a model, the likeliest first."""
+    others = (
+        "a --learning-rate that is too high for the second training, too few --tuning-epochs, or a method that sets "
+        "too much back (--rate)"
+    )
+    if any(one.note is Note.SCALE_ASSUMED for one in notes):
+        return (
+            "Look first at how the pictures were normalised: mean 0.5 and std 0.25 are assumed, since --mean and --std "
+            f"were not given. Then at {others}."
+        )
+    return f"Look at {others}."
 
 
 def _detail(found: HardenDocument) -> list[str]:
-    """Say which measure shows the difference, whether a leak is left, and whether accuracy was paid for it."""
+    """Say what the other measure shows, and whether accuracy was paid for it."""
     differ = _different(found)
+    if found.broken:
+        differ = [f"{BROKEN} {_suspects(found.data.notes)}", *differ]
+    if found.doubt is Doubt.REFERENCES_DIFFER:
+        told = _accuracies(found.after, "after", found.data)
+        return [*differ, *told, *_still(found)]
     if found.doubt is Doubt.FEW_RECORDS:
         few = (
-            f"{UNJUDGED}: no interval over {found.data.members:,} members and {found.data.non_members:,} non-members "
-            f"can be relied on. At least {FEWEST} of each are needed."
+            f"{UNJUDGED}: no interval over {plural(found.data.members, 'member')} and "
+            f"{plural(found.data.non_members, 'non-member')} can be relied on. At least {FEWEST} of each are needed."
         )
         return [*differ, few]
     if found.doubt is Doubt.RECORDS_DIFFER:
@@ -93,7 +170,7 @@ def _detail(found: HardenDocument) -> list[str]:
         return [*differ, asked]
     accuracy = found.difference.change(Statistic.ACCURACY)
     lost = accuracy is not None and accuracy.relation is Relation.LESS
-    return [*differ, *_partly(found), LEFT[found.after.verdict.leak], *[LOST] * lost]
+    return [*differ, *_other(found), *[LOST] * lost]
 
 
 def _different(found: HardenDocument) -> list[str]:
@@ -109,19 +186,21 @@ def _different(found: HardenDocument) -> list[str]:
     ]
 
 
-def _partly(found: HardenDocument) -> list[str]:
-    """Say by which measure alone the difference is shown."""
-    shown = found.difference.tests.shown("after", "before")
-    tied = [one for one in MEASURES if one not in shown and found.difference.change(one) is not None]
-    if len(shown) != 1 or not tied:
+def _other(found: HardenDocument) -> list[str]:
+    """Say what the measure shows that the headline does not quote."""
+    _, other = _measures(found)
+    if other is None:
         return []
-    return [f"The {MEASURES[shown[0]]} shows the difference; the {MEASURES[tied[0]]} does not."]
+    told = "shows no difference"
+    if other in found.difference.tests.shown("after", "before"):
+        told = "shows the opposite" if found.difference.relation is Relation.MIXED else "shows the same"
+    return [f"The other measure {told}: {_numbers(found, other)}."]
 
 
 def _limits(found: HardenDocument, further: tuple[str, ...]) -> list[str]:
     """List what the repair and its audit do not show."""
     return [
-        *_accuracies(found),
+        *_accuracies(found.before, "before", found.data),
         *_sizes(found),
         *([FRESH, UNKNOWN_START] if found.model.initial is Origin.FRESH else []),
         ONE_MODEL,
@@ -139,23 +218,25 @@ def _limits(found: HardenDocument, further: tuple[str, ...]) -> list[str]:
     ]
 
 
-def _accuracies(found: HardenDocument) -> list[str]:
+def _accuracies(side: Side, when: str, data: RepairData) -> list[str]:
     """Warn where the references are clearly more or less accurate than the model, by more than its records' noise."""
-    own, mean, told = found.before.accuracy, found.before.references.accuracy, []
-    for what, one, model, count in (
-        ("members", mean.members.mean, own.members.value, found.data.members),
-        ("non-members", mean.non_members.mean, own.non_members.value, found.data.non_members),
-    ):
-        if abs(one - model) > max(FAR, 2 * (model * (1 - model) / count) ** 0.5):
-            far = f"{100 * abs(one - model):.0f} percentage points {'more' if one > model else 'less'} accurate"
-            told.append(f"{far} on {what} than the model ({percent(one)} and {percent(model)})")
+    told = [
+        f"{100 * abs(one.references - one.model):.0f} percentage points "
+        f"{'more' if one.references > one.model else 'less'} accurate on {one.records} than the model "
+        f"({percent(one.references)} and {percent(one.model)})"
+        for one in side.unlike(data.members, data.non_members)
+    ]
     if not told:
         return []
-    return [
-        f"The references are {listed(told)}. So they are not made as the model was, and the attack before the repair "
-        "may be weaker than it could be. State the model's training: --epochs, --batch-size, --optimizer, "
-        "--learning-rate, --weight-decay."
-    ]
+    follows = STATE if when == "before" else REPAIRED_OTHERWISE
+    return [f"The references {when} the repair are {listed(told)}. {follows}"]
+
+
+def _still(found: HardenDocument) -> list[str]:
+    """Say what holds although the attack after the repair may be too weak: a leak that it finds nevertheless."""
+    if found.after.verdict.leak is not Leak.FOUND:
+        return []
+    return ["What it finds is a leak nevertheless: the repaired model still leaks at least that much."]
 
 
 def _sizes(found: HardenDocument) -> list[str]:

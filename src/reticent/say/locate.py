@@ -1,5 +1,7 @@
 """Where the leak is, in sentences: in which weights, at which depth, in which records."""
 
+from collections.abc import Iterator
+
 from reticent.findings.locate import (
     LayersDocument,
     Memorisation,
@@ -8,7 +10,7 @@ from reticent.findings.locate import (
     ScoredData,
     WeightsDocument,
 )
-from reticent.rounding import level, number, percent
+from reticent.rounding import fraction, level, number, percent
 from reticent.say.grammar import agree, plural
 from reticent.say.population import unhealthy
 
@@ -85,7 +87,62 @@ def _limits_of_weights(found: WeightsDocument) -> list[str]:
 
 
 def layers(found: LayersDocument, further: tuple[str, ...] = ()) -> LayersDocument:
-    """Fill in what a comparison of stages does not show; `further` ones are said of records and networks."""
+    """Fill in the sentences of a comparison of stages; `further` ones are said of records and networks."""
+    limits = (*_limits_of_layers(found), *further)
+    return found.with_(sentence=_onset(found), detail=tuple(_odd(found)), cannot_say=limits)
+
+
+def _onset(found: LayersDocument) -> str:
+    """Say from which stage on membership shows."""
+    rule = f"asked for: at least {0.5 + found.onset.margin:.4g}, its interval above 0.5, there and at every later stage"
+    index = found.onset.index
+    if index is None:
+        most = max(found.stages, key=lambda stage: stage.effect.mean)
+        largest = f"{fraction(most.effect.mean)}, at {_called(most.name)}"
+        return f"No stage shows membership; the largest effect is {largest} ({rule})."
+    stage = found.stages[index]
+    interval = " to ".join(map(fraction, stage.effect.interval))
+    return (
+        f"Membership shows from {_called(stage.name)} on ({index + 1} of {len(found.stages)}): its effect is "
+        f"{fraction(stage.effect.mean)} ({interval}), where 0.5 is no trace ({rule})."
+    )
+
+
+def _odd(found: LayersDocument) -> Iterator[str]:
+    """Say what stands against trusting the onset, or acting on it."""
+    stages, index, least = found.stages, found.onset.index, 0.5 + found.onset.margin
+    last = len(stages) - 1
+    if index == last:
+        yield (
+            f"Only {_called(stages[last].name)}, the last stage, is found risky: freezing all stages before it would "
+            "leave nothing but the classifier to train again, which Fang and Kim found not to help."
+        )
+    if index == 0:
+        yield "Every stage is found risky: nothing is left to freeze."
+    earlier = [_called(stage.name) for stage in stages[: last if index is None else index] if stage.above]
+    if earlier:
+        told = ", ".join(earlier)
+        yield (
+            f"{told[0].upper()}{told[1:]} {agree(len(earlier), 'shows', 'show')} membership, but a later stage does "
+            "not: the rule asks for all later ones."
+        )
+    weak = [] if index is None else [one for one in stages[index].effects if one < least]
+    if index is not None and weak:
+        yield (
+            f"At {_called(stages[index].name)}, {len(weak)} of {len(stages[index].effects)} contrasts are below "
+            f"{least:.4g}: where it begins differs from one to the next."
+        )
+
+
+def _called(name: str) -> str:
+    """Name a stage inside a sentence."""
+    if name in {"head", "stem"}:
+        return f"the {name}"
+    return name if name.startswith(("stage ", "block ")) else f"stage {name!r}"
+
+
+def _limits_of_layers(found: LayersDocument) -> list[str]:
+    """Say what a comparison of stages does not show."""
     options = found.options
     repetitions, probe = int(options["seeds"]), options["probe"]  # type: ignore[arg-type]
     trained = "as many epochs, so half as many steps," if options["equalise"] == "epochs" else "as many steps"
@@ -105,7 +162,7 @@ def layers(found: LayersDocument, further: tuple[str, ...] = ()) -> LayersDocume
             f"The probe is a linear machine on features that are {how} where a map has more than {probe['width']:,} "
             "numbers; the paper does not say which it used."
         )
-    return found.with_(cannot_say=(*said, *further))
+    return said
 
 
 def records(found: RecordsDocument, further: tuple[str, ...] = ()) -> RecordsDocument:
@@ -130,9 +187,11 @@ def _memorised(summary: Memorisation | None, records: int) -> str:
     )
     if not summary.reversed:
         return told
+    them = agree(summary.reversed, "it", "them")
     return (
-        f"{told} {summary.reversed:,} {agree(summary.reversed, 'is', 'are')} the other way round by as much. That is "
-        "chance, and about as many of those called memorised may be chance too."
+        f"{told} For {plural(summary.reversed, 'record')} the reverse holds: models label {them} correctly at least "
+        f"that much less often if they were trained on {them}. Only chance does that, so about as many of those called "
+        "memorised may be chance too."
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.errors import StoreError
+from reticent.findings.base import Plain
 
 GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG})
 """Errors that say that there is no such file. All others may pass: the file may be whole."""
@@ -35,7 +36,7 @@ def reading(path: Path) -> Iterator[BufferedReader]:
         yield stream
 
 
-def read_plain(path: Path) -> dict[str, Any]:
+def read_plain(path: Path) -> Plain:
     """Read a JSON object whose values are few, shallow, finite and text that can be written."""
     with reading(path) as stream:
         content = stream.read(LARGEST + 1)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from safetensors.numpy import save
 
 from reticent.errors import CorruptRunError, StoreError, StoreLockedError, UnreadableRunError
+from reticent.findings.base import Plain
 from reticent.store import locks
 from reticent.store.disk import sha256, sync_folder, writing
 from reticent.store.run import AGAIN, DONE, Problem, Run, examine, sealed, unreadable
@@ -39,7 +40,7 @@ class Draft:
 
     def __init__(self, folder: Path, root: Path) -> None:
         self.folder, self._root = folder, root
-        self.facts: dict[str, Any] = {}
+        self.facts: Plain = {}
 
     def write_bytes(self, name: str, content: bytes) -> None:
         """Write one file and bring it to the disk."""

@@ -6,14 +6,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from numpy.typing import NDArray
+from pydantic import ValidationError
 from safetensors.numpy import load_file
 
 from reticent.errors import CorruptRunError, UnreadableRunError
+from reticent.findings.base import Finding, Plain, told
 from reticent.store.disk import gone, read_plain, sha256
 
+Kind = TypeVar("Kind", bound=Finding)
 DONE = "done.json"
 SEAL = "sha256"
 """The key of ``done.json`` that holds the hash of the rest of it."""
@@ -50,12 +53,22 @@ class Run:
 
     folder: Path
     files: Mapping[str, str]
-    facts: Mapping[str, Any]
+    facts: Plain
 
     @property
     def id(self) -> str:
         """The run's name."""
         return self.folder.name
+
+    def read(self, kind: type[Kind]) -> Kind:
+        """Read what the maker wrote; keys that another version has besides are passed over."""
+        try:
+            return kind.model_validate(self.facts, extra="ignore")
+        except ValidationError as error:
+            raise CorruptRunError(
+                f"run {self.id}: another version wrote it ({told(error)}): remove it (reticent runs rm {self.id}), "
+                "then run the same command again"
+            ) from None
 
     def file(self, name: str) -> Path:
         """Return the path of a file, after checking its hash."""
@@ -115,33 +128,28 @@ def look(folder: Path) -> Run | None:
         if path.is_dir() or error.errno == errno.ELOOP:
             raise ValueError("it is no file") from None
         return None
-    wrong = _wrong(done)
-    if wrong:
-        raise ValueError(wrong)
-    return Run(folder, done["files"], done["facts"])
-
-
-def _wrong(done: Mapping[str, Any]) -> str | None:
-    """Say what ``done.json`` lacks."""
-    files, facts = done.get("files"), done.get("facts")
+    files, facts, digests = done.get("files"), done.get("facts"), dict[str, str]()
     if not isinstance(files, dict) or not isinstance(facts, dict):
-        return "it lacks the files, or the facts"
+        raise ValueError("it lacks the files, or the facts")  # noqa: TRY004 (one kind for all that may stand in a file)
     for name, digest in files.items():
         if Path(name).name != name or "\0" in name or len(name) > 255:
-            return f"it lists {name[:40]!r}, which is no file of the run"
+            raise ValueError(f"it lists {name[:40]!r}, which is no file of the run")
         if not isinstance(digest, str):
-            return f"it has no hash of {name[:40]}"
+            raise ValueError(f"it has no hash of {name[:40]}")  # noqa: TRY004
+        digests[name] = digest
     if SEAL not in done:
-        return "it lacks its own hash, as those of earlier versions do"
-    return None if done[SEAL] == _seal(files, facts) else "it is not what was written"
+        raise ValueError("it lacks its own hash, as those of earlier versions do")
+    if done[SEAL] != _seal(digests, facts):
+        raise ValueError("it is not what was written")
+    return Run(folder, digests, facts)
 
 
-def sealed(files: Mapping[str, str], facts: Mapping[str, Any]) -> dict[str, Any]:
+def sealed(files: Mapping[str, str], facts: Plain) -> Plain:
     """Put together what ``done.json`` holds."""
-    return {"files": files, "facts": facts, SEAL: _seal(files, facts)}
+    return {"files": dict(files), "facts": facts, SEAL: _seal(files, facts)}
 
 
-def _seal(files: Mapping[str, str], facts: Mapping[str, Any]) -> str:
+def _seal(files: Mapping[str, str], facts: Plain) -> str:
     read = json.loads(json.dumps([files, facts], allow_nan=False))
     return hashlib.sha256(json.dumps(read, sort_keys=True).encode()).hexdigest()
 

@@ -4,17 +4,21 @@ A study names its settings by scale, one function that measures a setting with o
 what was measured, and figures. The rest (seeds, intervals, resuming, files) is the runner's.
 """
 
+import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from pydantic import TypeAdapter
+
 from reticent.data.records import Records
 from reticent.errors import UnknownNameError
-from reticent.findings.study import Column, Figure, Origin, SeedsEstimate
+from reticent.findings.study import AnyPanel, Column, Figure, Level, Origin, Points
 from reticent.jobs.config import Job, gather, prepare
 from reticent.jobs.work import Work
+from reticent.options import Options
 from reticent.population.train import train
 from reticent.population.using import using
 from reticent.population.worker import Made
@@ -22,8 +26,7 @@ from reticent.store import Store
 from reticent.studies.judging import Part
 from reticent.studies.numbers import Estimate, Pooled
 
-Options = Mapping[str, Any]
-"""Keys of `AuditConfig` or `Recipe`, dotted where they are deep; or what a study's measurement asks for."""
+PANELS: TypeAdapter[tuple[AnyPanel, ...]] = TypeAdapter(tuple[AnyPanel, ...])
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ class Setting:
     Attributes:
         key: unique in its scale.
         label: in words.
-        base: options that hold for all that is trained.
+        base: options that hold for all that is trained: keys of `AuditConfig` or `Recipe`, dotted where they are deep.
         options: what the study's own measurement asks for.
         published: the group of the published tables that stand beside its numbers.
         network: the kind of its network, such as ResNet; kinds are judged apart.
@@ -91,25 +94,27 @@ class Found:
     Attributes:
         rows: names of the table's rows, in order, each with a word on what it is.
         numbers: by name (of a row, or of a contrast between rows) and metric.
-        series: plain values for the figure.
+        panels: drawings of this setting and seed alone.
         notes: sentences that a reader must know.
     """
 
     rows: dict[str, str] = field(default_factory=dict)
     numbers: dict[tuple[str, str], Estimate] = field(default_factory=dict)
-    series: dict[str, Any] = field(default_factory=dict)
+    panels: tuple[AnyPanel, ...] = ()
     notes: list[str] = field(default_factory=list)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values, from which `from_json` makes the same again."""
-        numbers = [[name, metric, *one.to_json()] for (name, metric), one in self.numbers.items()]
-        return {"rows": self.rows, "numbers": numbers, "series": self.series, "notes": self.notes}
+    def to_json(self) -> str:
+        """Write it as a text, from which `from_json` makes the same again."""
+        numbers = [[*key, *astuple(one)] for key, one in self.numbers.items()]
+        panels = [one.to_json() for one in self.panels]
+        return json.dumps([self.rows, numbers, panels, self.notes], allow_nan=False, ensure_ascii=False)
 
     @classmethod
-    def from_json(cls, plain: Mapping[str, Any]) -> "Found":
-        """Take what `to_json` gave."""
-        numbers = {(name, metric): Estimate(*rest) for name, metric, *rest in plain["numbers"]}
-        return cls(dict(plain["rows"]), numbers, dict(plain["series"]), list(plain["notes"]))
+    def from_json(cls, text: str) -> "Found":
+        """Take what `to_json` wrote."""
+        rows, numbers, panels, notes = json.loads(text)
+        each = {(name, metric): Estimate(*rest) for name, metric, *rest in numbers}
+        return cls(rows, each, PANELS.validate_python(panels), notes)
 
 
 @dataclass(frozen=True)
@@ -120,22 +125,28 @@ class Results:
     found: Mapping[str, Sequence[Found]]
 
     def get(self, setting: str, name: str, metric: str) -> Pooled | None:
-        """Look a number up."""
+        """Look a number up; None where a seed has none."""
         each = [one.numbers.get((name, metric)) for one in self.found[setting]]
-        return None if not each or None in each else Pooled(tuple(one for one in each if one is not None))
+        known = tuple(one for one in each if one is not None)
+        return Pooled(known) if known and len(known) == len(each) else None
 
-    def drawn(self, setting: str, names: Iterable[str], metric: str) -> tuple[SeedsEstimate | None, ...]:
-        """Look numbers up for a figure."""
-        numbers = (self.get(setting, name, metric) for name in names)
-        return tuple(None if one is None else one.finding() for one in numbers)
+    def points(
+        self, setting: Setting, rows: Iterable[str], metric: str, label: str = "", x: Sequence[float] = ()
+    ) -> Points:
+        """Gather the numbers of some rows for a figure."""
+        numbers = (self.get(setting.key, name, metric) for name in rows)
+        return Points(
+            label=label, x=tuple(x), estimates=tuple(None if one is None else one.finding() for one in numbers)
+        )
+
+    def levels(self, setting: Setting, rows: Iterable[str], metric: str) -> tuple[Level, ...]:
+        """Gather the numbers of those rows that have one, as lines across a figure."""
+        numbers = {name: self.get(setting.key, name, metric) for name in rows}
+        return tuple(Level(label=name.lower(), value=one.value) for name, one in numbers.items() if one is not None)
 
     def rows(self, setting: str) -> dict[str, str]:
         """List the rows of a setting's table, each with the words of the first seed that has it."""
         return {name: about for one in reversed(self.found[setting]) for name, about in one.rows.items()}
-
-    def series(self, setting: str, key: str) -> list[Any]:
-        """Look up what is drawn."""
-        return [one.series[key] for one in self.found[setting] if key in one.series]
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,8 +204,7 @@ class Claim:
         source: where the paper says it.
         rule: what makes it reproduced or not, in words; it was written before anything was measured.
         parts: the numbers that it rests on, of all settings of the results that it is given: those of one kind of
-            network. It is also called before anything is measured, when `Results.get` gives None for each: so the
-            runner learns which numbers are asked for.
+            network.
         origin: paper, or ours: a control that the paper lacks, or what follows from what it says.
         networks: the kinds of network that it is about; by default any.
     """

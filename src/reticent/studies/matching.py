@@ -36,8 +36,10 @@ class Controls:
     whole: Mapping[str, Measured]
 
     def excess(self, row: Measured, metric: str) -> Parts:
-        """Say what a row gives away beyond its control, in one metric."""
+        """Say what a row has beyond its control, in one metric; of the accuracy nothing where it is read off there."""
         weights, around = self._held(row)
+        if around is not None and metric == "accuracy":
+            return []
         parts = [(weight, one.measures[metric]) for weight, one in weights]
         if around is None:
             return parts
@@ -45,11 +47,6 @@ class Controls:
         width = high.accuracy - low.accuracy
         slope = float(high.measures[metric].observed.mean() - low.measures[metric].observed.mean()) / width
         return parts + [(-slope * weight, one.measures["accuracy"]) for weight, one in weights]
-
-    def missed(self, row: Measured) -> Parts:
-        """Say by how much accuracy a row's control misses the row."""
-        weights, around = self._held(row)
-        return [] if around is not None else [(weight, one.measures["accuracy"]) for weight, one in weights]
 
     def _held(self, row: Measured) -> tuple[list[tuple[float, Measured]], tuple[Measured, Measured] | None]:
         """Weigh a row and its control, and name the two networks between which the control is read off, if it is."""
@@ -80,8 +77,8 @@ class Controls:
         return kept[above - 1], kept[above]
 
 
-def missing(parts: Parts) -> Estimate:
-    """Take what `Controls.missed` says as a number."""
+def estimated(parts: Parts) -> Estimate:
+    """Take what `Controls.excess` says as a number."""
     return combined(parts) if parts else Estimate(0.0, KNOWN)
 
 

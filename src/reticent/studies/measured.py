@@ -10,7 +10,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
+from torch import Tensor
 
 from reticent import seeds
 from reticent.attacks import score
@@ -26,6 +28,7 @@ from reticent.population.worker import Made
 from reticent.say.grammar import sentence
 from reticent.signals.correct import correct
 from reticent.signals.matrix import log_probability
+from reticent.store import Store
 from reticent.studies.base import Bench, Found
 from reticent.studies.numbers import Estimate, Floats, Replicated, combined
 
@@ -50,7 +53,7 @@ class Measured:
         measures: by metric: ``accuracy`` and ``loss`` of non-members, ``accuracy_members`` and ``loss_members``,
             ``gap`` (loss minus loss_members), and for each attack ``auc_NAME`` and, at the rate asked for,
             ``tpr_NAME_RATE``.
-        facts: one mapping a model.
+        made: one a model.
         notices: what there is to say of its models, and of how many.
     """
 
@@ -58,7 +61,7 @@ class Measured:
     about: str
     job: Job
     measures: Measures
-    facts: Sequence[Mapping[str, Any]]
+    made: Sequence[Made]
     notices: Mapping[str, int] = field(default_factory=dict)
 
     @property
@@ -68,8 +71,8 @@ class Measured:
 
     def cost(self, fact: str) -> Estimate | None:
         """Average what making a model took."""
-        known = [one.get(fact) for one in self.facts]
-        return None if None in known else Estimate.over(float(one) for one in known if one is not None)
+        known = [value for one in self.made if (value := getattr(one.facts, fact)) is not None]
+        return Estimate.over(map(float, known)) if len(known) == len(self.made) else None
 
 
 def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
@@ -91,7 +94,7 @@ def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
     for attack, scores in scored.items():
         measures |= _attacked(attack, scores, members, rate, weights)
     notices = _said(made) | dict.fromkeys(_ties(scored, members, rate), len(made))
-    return Measured(name, about, job, measures, [one.facts for one in made], notices)
+    return Measured(name, about, job, measures, made, notices)
 
 
 UNLEARNED = "These models did not learn, so low numbers say nothing."
@@ -101,7 +104,7 @@ def _said(made: Sequence[Made]) -> dict[str, int]:
     """Count what training had to say of the models, and those that did not learn."""
     said = Counter({UNLEARNED: len(document.health(made))})
     for one in made:
-        said.update(set(map(str, one.facts.get("notices", ()))))
+        said.update(set(one.facts.notices))
     return {notice: count for notice, count in said.items() if count}
 
 
@@ -110,11 +113,17 @@ def _told(rows: Sequence[Measured]) -> list[str]:
     named: dict[str, list[str]] = {}
     for one in rows:
         for notice, count in one.notices.items():
-            every = len(one.facts)
+            every = len(one.made)
             where = one.name if count == every else f"{one.name} ({count} of {every} models)"
             named.setdefault(notice, []).append(where)
     seed = rows[0].job.population.seed
     return [f"seed {seed}, in {'; '.join(where)}: {sentence(notice)}" for notice, where in named.items()]
+
+
+def initial(store: Store, made: Made) -> dict[str, Tensor]:
+    """Read the state that a model was trained from."""
+    arrays = store.whole(made.training).arrays("initial.safetensors")
+    return {name: torch.from_numpy(value) for name, value in arrays.items()}
 
 
 def record_weights(job: Job, seed: int, members: Bools) -> Weights:

@@ -13,9 +13,10 @@ import numpy as np
 from reticent.data import conversion
 from reticent.data.load import load
 from reticent.data.records import Records
-from reticent.studies.base import Options, Setting
+from reticent.options import Options
+from reticent.studies.base import Setting
 
-LOCATION: dict[str, Any] = {
+LOCATION: Options = {
     "dataset": "location30",
     "architecture": "mlp",
     "reference": 1000,
@@ -23,7 +24,7 @@ LOCATION: dict[str, Any] = {
 }
 """Location30 as `reticent data list` suggests it: an MLP, 40 epochs of Adam; 1,000 records are the defender's."""
 
-CIFAR: dict[str, Any] = {
+CIFAR: Options = {
     "dataset": "cifar10",
     "attacks": ("lira", "rmia"),
     "optimizer": "adam",
@@ -35,7 +36,7 @@ CIFAR: dict[str, Any] = {
 }
 """CIFAR-10 as Fang and Kim (2026) train it, Adam and a cosine; what their text has lost is as usual."""
 
-CIFAR_SMALL: dict[str, Any] = CIFAR | {
+CIFAR_SMALL: Options = CIFAR | {
     "architecture": {"name": "cnn", "widths": (16, 32, 64)},
     "records": 1200,
     "reference": 400,
@@ -44,7 +45,7 @@ CIFAR_SMALL: dict[str, Any] = CIFAR | {
 }
 """A part of CIFAR-10 and a narrow CNN, so that two cores can train many models: 600 members a model."""
 
-CIFAR_PAPER: dict[str, Any] = CIFAR | {"models": 10, "records": 20000, "reference": 5000, "epochs": 100}
+CIFAR_PAPER: Options = CIFAR | {"models": 10, "records": 20000, "reference": 5000, "epochs": 100}
 """The paper's: 8 references a target (4 IN, 4 OUT), 100 epochs, half of them in fine-tuning. Its sizes are lost."""
 
 
@@ -58,7 +59,7 @@ def digit_pictures() -> Records:
 MADE: dict[str, Callable[[], Records]] = {"digit pictures": digit_pictures}
 """Data sets that are made of others."""
 
-DIGITS: dict[str, Any] = {"dataset": "digit pictures", "reference": 300, "epochs": 20, "attacks": ("lira", "rmia")}
+DIGITS: Options = {"dataset": "digit pictures", "reference": 300, "epochs": 20, "attacks": ("lira", "rmia")}
 """Digits as pictures, with what suits pictures; 300 are the defender's."""
 
 UNLIKE_DIGITS = "1,797 digits of 8 x 8 pixels, small networks, 20 epochs at a constant learning rate"

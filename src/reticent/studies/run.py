@@ -1,12 +1,10 @@
 """Run a study: measure each setting with each seed, or find what was measured; judge the claims; write the files."""
 
-import json
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from reticent import opening
 from reticent.ambient import fixed
@@ -16,6 +14,7 @@ from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
 from reticent.findings.study import StudyDocument, Verdict
 from reticent.jobs.work import Reported, Work
+from reticent.options import Options
 from reticent.population.train import Callback, choose_device
 from reticent.report.files import make_folder, replacing
 from reticent.report.output import STUDY, Output, sealed
@@ -27,10 +26,10 @@ from reticent.studies.presets import MADE
 from reticent.version import VERSION
 
 log = logging.getLogger(__name__)
-FORMAT = 7
+FORMAT = 8
 """Of what is kept of a setting and seed; raise it where a number is measured otherwise, so that all are measured again.
 
-A number that is asked for under a new name needs no such care: the names are a part of the file's."""
+Another column, or a claim with another rule, needs no such care: they are a part of the file's name."""
 PARTS = "parts"
 """Folder for what is kept, inside the study's own."""
 
@@ -107,7 +106,7 @@ def study(
     chosen = STUDIES[name] if isinstance(name, str) else name
     given = _scale(chosen.scale(scale), settings, seeds)
     folder = opening.path(out) if out is not None else Path("reticent-study") / f"{chosen.name}-{scale}"
-    machine: dict[str, Any] = {"store": str(opening.path(store)), "device": choose_device(device)}
+    machine: Options = {"store": str(opening.path(store)), "device": choose_device(device)}
     machine |= {"workers": workers} if workers is not None else {}
     where = None if data_dir is None else str(data_dir)
     data = _data(given.settings, where)
@@ -121,10 +120,10 @@ def study(
         for seed in range(given.seeds):
             own = folder / PARTS / f"{one.key}-{seed}"
             bench = Bench(one, seed, data[one.key], machine, own, work)
-            path, said = _part(chosen, bench)
+            path = _part(chosen, bench)
             earlier = _read(path)
             kept += earlier is not None
-            found[one.key].append(earlier or _measured(chosen, bench, path, said))
+            found[one.key].append(earlier or _measured(chosen, bench, path))
     results = Results(given.settings, found)
     where_run = {key: value for key, value in machine.items() if key != "store"}
     environment = work.environment(**where_run, seconds=round(time.perf_counter() - clock, 3), parts_found=kept)
@@ -175,25 +174,7 @@ def _data(settings: Sequence[Setting], data_dir: str | None) -> dict[str, Record
     return {one.key: loaded[str(one.base["dataset"])] for one in settings}
 
 
-@dataclass(frozen=True)
-class _Noting(Results):
-    """Results without any number, which note what they are asked for."""
-
-    noted: set[tuple[str, str]] = field(default_factory=set)
-
-    def get(self, setting: str, name: str, metric: str) -> None:
-        self.noted.add((name, metric))
-
-
-def asked(study: Study, setting: Setting) -> list[list[str]]:
-    """List the numbers that claims and tables ask of a setting: what was kept before one was asked for may lack it."""
-    nothing = _Noting((setting,), {setting.key: [Found()]})
-    for claim in study.claims:
-        claim.parts(nothing)
-    return [*map(list, sorted(nothing.noted)), *([column.key] for column in study.columns)]
-
-
-def _part(study: Study, bench: Bench) -> tuple[Path, dict[str, Any]]:
+def _part(study: Study, bench: Bench) -> Path:
     """Name the file that keeps what one setting gave with one seed, by all that it depends on."""
     said = {
         "format": FORMAT,
@@ -201,27 +182,27 @@ def _part(study: Study, bench: Bench) -> tuple[Path, dict[str, Any]]:
         "study": study.name,
         "base": dict(bench.setting.base),
         "options": dict(bench.options),
-        "asked": asked(study, bench.setting),
+        "asked": [*([one.key, one.rule] for one in study.claims), *(column.key for column in study.columns)],
         "seed": bench.seed,
         "data": bench.records.digest,
         "cpu": bench.machine["device"] == "cpu",
     }
-    return bench.folder.with_name(f"{bench.folder.name}-{identity(said)}.json"), said
+    return bench.folder.with_name(f"{bench.folder.name}-{identity(said)}.json")
 
 
-def _measured(study: Study, bench: Bench, path: Path, said: dict[str, Any]) -> Found:
+def _measured(study: Study, bench: Bench, path: Path) -> Found:
     found = study.measure(bench)
     with replacing(path) as stream:
-        json.dump({"of": said, "found": found.to_json()}, stream, allow_nan=False, ensure_ascii=False)
+        stream.write(found.to_json())
     return found
 
 
 def _read(path: Path) -> Found | None:
     """Read what was kept; what cannot be read is measured again."""
-    if not path.is_file():
-        return None
     try:
-        return Found.from_json(json.loads(path.read_text(encoding="utf-8"))["found"])
-    except (ValueError, KeyError, TypeError):
+        return Found.from_json(path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return None
+    except (ValueError, TypeError):
         log.warning("%s cannot be read, so that it is measured again", path)
         return None

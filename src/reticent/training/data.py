@@ -1,14 +1,19 @@
-"""The records of one model on its device, flips and crops, and the one place where they become model input."""
+"""The records of one model on its device, what is drawn of them in training, and where they become model input."""
+
+from functools import cached_property
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor
-from torch.nn import functional
 
 from reticent.data.records import Records
+from reticent.errors import InputError
 from reticent.models.base import Input
 from reticent.objectives.base import Examples
+from reticent.training import augmentation
+from reticent.training.augmentation import CUTOUT, USUAL, Columns
+from reticent.training.recipe import Recipe
 
 __all__ = ["Examples", "Preparation"]
 
@@ -17,7 +22,7 @@ class Preparation:
     """From stored records to model input: images become ``(x / 255 - mean) / std``, features and tokens stay."""
 
     def __init__(self, records: Records, device: torch.device) -> None:
-        self.device = device
+        self.device, self._records = device, records
         self.input = Input(records.kind, tuple(records.x.shape[1:]), records.vocabulary)
         self._scale: Tensor | None = None
         self._shift = torch.zeros(0)
@@ -35,26 +40,51 @@ class Preparation:
         """Turn stored records into model input."""
         return x if self._scale is None else torch.addcmul(self._shift, x.float(), self._scale)
 
+    def augmented(self, x: Tensor, recipe: Recipe, generator: torch.Generator) -> Tensor:
+        """Draw a view of each stored record, as a recipe trains on them; without augmentation nothing is drawn.
 
-def flip(x: Tensor, generator: torch.Generator) -> Tensor:
-    """Mirror each image with probability one half."""
-    chosen = torch.rand(len(x), generator=generator) < 0.5
-    return torch.where(chosen.to(x.device).view(-1, 1, 1, 1), x.flip(3), x)
+        Raises:
+            InputError: bit-flip of features of which none is a bit.
+        """
+        kind, strength = recipe.augmentation, recipe.augmentation_strength
+        usual = CUTOUT if "cutout" in kind else USUAL
+        strength = usual if strength is None else strength
+        if kind.startswith("flip"):
+            x = augmentation.flip(x, generator)
+        if "crop" in kind:
+            x = augmentation.crop(x, recipe.padding, generator)
+        if "cutout" in kind:
+            x = augmentation.cutout(x, strength, self._mean_pixel, generator)
+        if kind == "gaussian":
+            x = augmentation.gaussian(x.float(), strength * self._spread, generator)
+        if kind == "bit-flip":
+            x = augmentation.bit_flip(x, strength, self._bits, generator)
+        if kind == "feature-dropout":
+            x = augmentation.dropout(x, strength, self._columns.mean, generator)
+        if kind == "word-dropout":
+            x = augmentation.dropout(x, strength, torch.zeros((), device=x.device), generator)
+        return x
 
+    @cached_property
+    def _columns(self) -> Columns:
+        return Columns.of(self._records.x, self.device)
 
-def crop(x: Tensor, padding: int, generator: torch.Generator) -> Tensor:
-    """Shift each image by up to `padding` pixels in both directions, borders reflected."""
-    count, channels, height, width = x.shape
-    padded = functional.pad(x.float(), (padding,) * 4, mode="reflect").to(x.dtype)
-    offsets = torch.randint(2 * padding + 1, (2, count, 1), generator=generator).to(x.device)
-    rows = (offsets[0] + torch.arange(height, device=x.device)).view(count, 1, height, 1)
-    columns = (offsets[1] + torch.arange(width, device=x.device)).view(count, 1, 1, width)
-    records = torch.arange(count, device=x.device).view(count, 1, 1, 1)
-    return padded[records, torch.arange(channels, device=x.device).view(1, channels, 1, 1), rows, columns]
+    @property
+    def _bits(self) -> Columns:
+        columns = self._columns
+        if not (columns.bits.any() or columns.groups):
+            raise InputError(
+                "augmentation 'bit-flip' needs features of zeros and ones, got none: give gaussian or feature-dropout"
+            )
+        return columns
 
+    @cached_property
+    def _mean_pixel(self) -> Tensor:
+        return (255 * torch.tensor(self._records.mean)).round().to(self.device)
 
-def augment(x: Tensor, kind: str, padding: int, generator: torch.Generator) -> Tensor:
-    """Apply a recipe's augmentation."""
-    if kind in {"flip", "flip-crop"}:
-        x = flip(x, generator)
-    return crop(x, padding, generator) if kind in {"crop", "flip-crop"} else x
+    @cached_property
+    def _spread(self) -> Tensor:
+        """Standard deviations that noise is measured in: of each column, or of each channel as it is normalised."""
+        if self._records.kind == "image":
+            return (255 * torch.tensor(self._records.std)).view(-1, 1, 1).to(self.device)
+        return self._columns.std

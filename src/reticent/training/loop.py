@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from reticent.errors import InputError
 from reticent.objectives.base import Examples, Objective, hits
+from reticent.training import augmentation
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
 from reticent.training.run import Run
@@ -89,8 +90,18 @@ def fit(
     then = None if recipe.stop_after is not None else objective.then()
     if then is None:
         return history
-    following = recipe.replace(patience=None, warmup_epochs=0.0, **then[0])
-    return joined(history, fit(model, following, materials, then[1], streams.child("then"), make=make))
+    following = recipe.replace(
+        epochs=then.epochs,
+        optimizer="sgd",
+        learning_rate=then.learning_rate,
+        momentum=then.momentum,
+        nesterov=False,
+        weight_decay=then.weight_decay,
+        schedule="cosine",
+        warmup_epochs=0.0,
+        patience=None,
+    )
+    return joined(history, fit(model, following, materials, then.objective, streams.child("then"), make=make))
 
 
 def joined(first: History, then: History) -> History:
@@ -118,10 +129,7 @@ def check_recipe(recipe: Recipe, kind: str, shape: tuple[int, ...], validation: 
     """Check what can be known of a recipe and its records before training."""
     if recipe.patience is not None and not validation:
         raise InputError("patience (early stopping) needs validation records: give --validation N")
-    if recipe.augmentation != "none" and kind != "image":
-        raise InputError(f"augmentation {recipe.augmentation!r} is for images, got records of shape {shape}")
-    if "crop" in recipe.augmentation and recipe.padding >= min(shape[1:]):
-        raise InputError(f"padding: expected less than the image's {min(shape[1:])} pixels, got {recipe.padding}")
+    augmentation.check(recipe.augmentation, recipe.padding, kind, shape)
 
 
 @torch.no_grad()

@@ -67,10 +67,27 @@ class Recipe(Spec):
     """For multistep: at which parts of the training the learning rate is multiplied by `decay`."""
     decay: Annotated[float, Gt(0), Le(1)] = 0.1
     """For multistep."""
-    augmentation: Literal["none", "flip", "crop", "flip-crop"] = "none"
-    """For images: mirror half of them, shift them by up to `padding` pixels with reflected borders, or both."""
+    augmentation: Literal[
+        "none",
+        "flip",
+        "crop",
+        "flip-crop",
+        "cutout",
+        "flip-crop-cutout",
+        "gaussian",
+        "bit-flip",
+        "feature-dropout",
+        "word-dropout",
+    ] = "none"
+    """What is drawn anew of a record at each visit. Images: flip mirrors half of them, crop shifts them by up to
+    `padding` pixels with reflected borders, cutout covers a square. Images and features: gaussian adds noise. Features:
+    bit-flip changes bits so that each column's mean stays, feature-dropout puts the column's mean in place of values.
+    Tokens: word-dropout puts token 0 in place of some."""
     padding: Annotated[int, Ge(1)] = 4
     """Largest shift of a crop, in pixels."""
+    augmentation_strength: Annotated[float, Gt(0), Lt(1)] | None = None
+    """Of bit-flip the probability that a 1 becomes 0, of the dropouts that of each value, of gaussian the noise in
+    standard deviations, of cutout the square's side as a share of the image's. [0.1; for cutout 0.5]"""
     clip_norm: Annotated[float, Gt(0)] | None = None
     """Largest norm of a step's gradient; longer ones are scaled down."""
     patience: Annotated[int, Ge(1)] | None = None
@@ -86,6 +103,11 @@ class Recipe(Spec):
             raise ValueError(f"warmup_epochs at most epochs ({self.epochs}), got {self.warmup_epochs:g}")
         if self.stop_after is not None and self.stop_after > self.epochs:
             raise ValueError(f"stop_after at most epochs ({self.epochs}), got {self.stop_after:g}")
+        if self.augmentation_strength is not None and self.augmentation in {"none", "flip", "crop", "flip-crop"}:
+            raise ValueError(
+                f"augmentation_strength beside noise, a dropout or cutout, got {self.augmentation_strength:g} with "
+                f"augmentation {self.augmentation}, which has none"
+            )
         if self.nesterov and not self.momentum:
             raise ValueError(f"a positive momentum where nesterov is on, got {self.momentum:g}")
         return self

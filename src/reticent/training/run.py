@@ -11,7 +11,6 @@ from reticent.errors import TrainingDivergedError
 from reticent.objectives.base import Batch, Context, Objective, named_inplace_errors
 from reticent.spec import canonical
 from reticent.training import optim
-from reticent.training.data import augment
 from reticent.training.materials import Materials, forward
 from reticent.training.optim import Adam
 from reticent.training.recipe import Recipe
@@ -57,7 +56,7 @@ class Run:
             update=self.update,
             generator=lambda name: self.streams.generator(f"objective/{name}"),
             rate=lambda: self.optimizer.rate,
-            augment=lambda x, noise: augment(x, recipe.augmentation, recipe.padding, noise),
+            augment=lambda x, noise: materials.prepare.augmented(x, recipe, noise),
             adam=Adam,
             trains=self.frozen.trains,
         )
@@ -109,8 +108,7 @@ class Run:
     def take(self, x: Tensor, y: Tensor, batch: Batch) -> Tensor:
         """Take one step."""
         recipe = self.recipe
-        if recipe.augmentation != "none":
-            x = augment(x, recipe.augmentation, recipe.padding, self.noise)
+        x = self.materials.prepare.augmented(x, recipe, self.noise)
         self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, self.step, self.steps)
         given = self.objective.inputs(self.materials.prepare(x), y, batch)
         loss = self.objective(self._logits(given), y, batch)

@@ -41,13 +41,13 @@ def beaten(x: Logs, z: Logs, log_gamma: float) -> Counts:
 def dominated(log_x: Floats, log_z: Floats, log_gamma: float) -> Counts:
     """Count the z ``(Z, Q)`` that each x ``(N, Q)`` dominates, by a majority of the queries; equal votes do not count.
 
-    For one query by a sort and a binary search, as exact as the dense comparison: ``log z < log x - log gamma``,
+    For one query by sorts and a binary search, as exact as the dense comparison: ``log z < log x - log gamma``,
     strictly. For several queries the vote does not separate, and pairs are compared by chunks of records.
     """
     limits, queries = log_x - log_gamma, log_x.shape[1]
     counts = np.empty(len(log_x), dtype=np.int64)
     if queries == 1:
-        order = np.argsort(limits[:, 0])  # neighbours are looked up one after the other, which spares the cache
+        order = _roughly(limits[:, 0])  # neighbours are looked up one after the other, which spares the cache
         counts[order] = np.searchsorted(np.sort(log_z[:, 0]), limits[order, 0], side="left")
         return counts
     columns = np.ascontiguousarray(log_z.T)
@@ -59,6 +59,16 @@ def dominated(log_x: Floats, log_z: Floats, log_gamma: float) -> Counts:
             votes += columns[query] < part[:, query, None]
         counts[start : start + step] = np.count_nonzero(2 * votes > queries, axis=1)
     return counts
+
+
+def _roughly(values: Floats) -> Counts:
+    """Order values as float16 sees them ``(N,)``: 16 bits are sorted by radix, in a quarter of the time.
+
+    Those of negative ones are turned over, since they grow with their size.
+    """
+    with np.errstate(over="ignore", under="ignore"):
+        bits = values.astype(np.float16).view(np.int16)
+    return np.argsort(np.where(bits < 0, bits ^ 0x7FFF, bits), kind="stable")
 
 
 def auc(counts: Counts, members: NDArray[np.bool_], most: int) -> float:

@@ -12,7 +12,7 @@ from reticent.attacks.base import Rows
 from reticent.attacks.rmia.options import Rmia
 from reticent.signals.matrix import Floats, Signals
 
-BLOCK = 256
+BLOCK = 512
 """Blocks are this much smaller than `BLOCK_BYTES`, so that the steps on one stay in the processor's cache."""
 
 
@@ -32,7 +32,7 @@ def read(
             yield block, *_sigmoid(values / temperature - shift, targets, spec.epsilon)
         return
     assert signals.logits is not None
-    for block in signals.blocks(BLOCK // 64 * signals.classes):
+    for block in signals.blocks(BLOCK // 128 * signals.classes):
         u = np.asarray(signals.logits[:, block], dtype=np.float64) / temperature
         at = np.broadcast_to(signals.labels[block][None, :, None], (*u.shape[:2], 1))
         own = np.take_along_axis(u, at, axis=2) - shift

@@ -45,7 +45,9 @@ class Ratios:
             slope = np.reshape(a, (-1, 1, 1))
             marginal = 0.5 * ((1 + slope) * marginal + (1 - slope))
         negative = None if self.negative is None else self.negative != (marginal < 0)
-        return Logs(self.log_p - np.log(np.maximum(np.abs(marginal), self.epsilon)), negative)
+        size = np.abs(marginal)
+        np.log(np.maximum(size, self.epsilon, out=size), out=size)
+        return Logs(np.subtract(self.log_p, size, out=size), negative)
 
 
 def audited(spec: Rmia, problem: Problem, queries: int) -> Ratios:
@@ -80,8 +82,7 @@ def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.
     both = spec.mode == "online" and signals is problem.signals
     balance = _balance(spec, problem) if signals is problem.signals else None
     divisor = temperature(spec, Offer.of(problem), queries)
-    odd = spec.signal in {"taylor", "sm-taylor"} and spec.degree % 2 == 1
-    negative = np.zeros(shape, dtype=np.bool_) if odd else None
+    negative = np.zeros(shape, dtype=np.bool_) if spec.odd else None
     for block, p, log in probability.read(spec, signals, problem.targets, divisor, queries):
         log_p[:, block] = log
         if negative is not None:
@@ -95,7 +96,8 @@ def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.
                 continue
             mean = _mean(references, ~inside, left_out, dropped, member=False)
             if both:
-                mean = 0.5 * (mean + _mean(references, inside, left_out, dropped, member=True))
+                mean += _mean(references, inside, left_out, dropped, member=True)
+                mean *= 0.5
             marginal[:, block, query] = mean
     return Ratios(log_p, negative, marginal, outside=spec.mode == "offline", epsilon=spec.epsilon)
 
@@ -140,4 +142,4 @@ def _mean(
             for out in (left_out[target], dropped.which[target, record]):
                 rest[out, np.arange(len(record))] = 0.0
             result[target, record] = leave_one_out.total(rest)
-    return result / np.maximum(count, 1)
+    return np.divide(result, np.maximum(count, 1, out=count), out=result)

@@ -2,7 +2,8 @@
 
 A training that is (epsilon, delta)-DP lets no attack be too good; an attack that is better refutes that epsilon. One
 file a method, each with its frozen spec; `METHODS` says what each assumes. `base` holds what all work on,
-`rank_thresholds` limits at thresholds that the data choose, `bounds` the bounds of a whole audit.
+`rank_thresholds` limits at thresholds that the data choose, `guesses` who is guessed in one run, `bounds` the bounds of
+a whole audit.
 """
 
 from collections.abc import Callable
@@ -11,18 +12,19 @@ from typing import Any
 
 import numpy as np
 
-from reticent.auditing.epsilon import all_thresholds, gaussian, given, one_run, split
+from reticent.auditing.epsilon import all_thresholds, f_dp, gaussian, given, one_run, split
 from reticent.auditing.epsilon.all_thresholds import AllThresholds
 from reticent.auditing.epsilon.base import Groups
+from reticent.auditing.epsilon.f_dp import FDp
 from reticent.auditing.epsilon.gaussian import Gaussian
 from reticent.auditing.epsilon.given import Given
 from reticent.auditing.epsilon.one_run import OneRun
 from reticent.auditing.epsilon.split import Split
 from reticent.spec import Spec
 
-__all__ = ["METHODS", "AllThresholds", "Entry", "Gaussian", "Given", "Method", "OneRun", "Split"]
+__all__ = ["METHODS", "AllThresholds", "Entry", "FDp", "Gaussian", "Given", "Method", "OneRun", "Split"]
 
-Method = AllThresholds | Split | Given | Gaussian | OneRun
+Method = AllThresholds | Split | Given | Gaussian | OneRun | FDp
 """The options of a method."""
 
 
@@ -43,6 +45,8 @@ class Entry:
 
 
 _COUNTS = "a record's score does not depend on how many of the models hold the record"
+_COINS = f"who is a member was drawn by fair coins, and {_COUNTS}"
+_MAY_DEPEND = "records may depend on each other"
 _INDEPENDENT = f"given the model, the scores of different records do not depend on each other, and {_COUNTS}"
 
 METHODS: dict[str, Entry] = {
@@ -50,10 +54,9 @@ METHODS: dict[str, Entry] = {
     "split": Entry(Split, split.bound, _INDEPENDENT),
     "given": Entry(Given, given.bound, f"{_INDEPENDENT}, and the threshold was chosen without them"),
     "gaussian": Entry(Gaussian, gaussian.bound, f"{_INDEPENDENT}, and training leaks as Gaussian noise does"),
-    "one-run": Entry(
-        OneRun,
-        one_run.bound,
-        f"who is a member was drawn by fair coins, and {_COUNTS}; records may depend on each other",
+    "one-run": Entry(OneRun, one_run.bound, f"{_COINS}; records may depend on each other"),
+    "f-dp": Entry(
+        FDp, f_dp.bound, f"{_COINS}, and training leaks as Gaussian noise does; records may depend on each other"
     ),
 }
 """Name -> method."""

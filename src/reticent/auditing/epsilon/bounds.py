@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from reticent import checks, seeds, spec
-from reticent.auditing.epsilon import METHODS, AllThresholds, Gaussian, Method, OneRun, Split
+from reticent.auditing.epsilon import METHODS, AllThresholds, FDp, Gaussian, Method, OneRun, Split
 from reticent.auditing.epsilon.base import Groups, checked_delta, groups
-from reticent.auditing.epsilon.one_run import balanced
+from reticent.auditing.epsilon.guesses import balanced
 from reticent.auditing.intervals import tail
 from reticent.errors import InputError
 from reticent.findings.epsilon import Accountant, EpsilonAudit, EpsilonBounds, MethodBound
@@ -114,12 +114,14 @@ def default_methods(members: ArrayLike, delta: float, *, fair: bool = True) -> t
         fair: whether membership may have been drawn by fair coins; if their numbers are against it, it was not.
 
     Returns:
-        All but a given threshold; without the Gaussian one at delta 0, and without "one-run" if membership is not fair.
+        All but a given threshold; without the Gaussian ones at delta 0, and without those of one run if membership is
+        not fair.
     """
     rows = checks.boolean(members=members, ndim=2)
     fair = fair and all(balanced(int(count), rows.shape[1]) for count in rows.sum(axis=1))
-    gaussian, one_run = (Gaussian(),) * (delta > 0), (OneRun(),) * fair
-    return (AllThresholds(), Split(), *gaussian, *one_run)
+    some = delta > 0
+    gaussian, one_run, f_dp = (Gaussian(),) * some, (OneRun(),) * fair, (FDp(),) * (some and fair)
+    return (AllThresholds(), Split(), *gaussian, *one_run, *f_dp)
 
 
 def audit_epsilon(

@@ -17,7 +17,6 @@ part of the records, or on the same ones and corrected for the choice. The term 
 does, so a choice that is corrected for bears it badly: there, prefer the split.
 """
 
-from dataclasses import dataclass
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -27,19 +26,15 @@ from scipy.special import bdtr, bdtrc, expit, logit
 
 from reticent.arrays import Floats, Ints
 from reticent.auditing.epsilon.base import Groups, checked_delta
-from reticent.auditing.epsilon.rank_thresholds import ranks
+from reticent.auditing.epsilon.guesses import check_balanced, cuts
 from reticent.auditing.intervals import lower, tail
 from reticent.errors import InputError
 from reticent.spec import Spec
 
-RATIO = 2.0
-"""From one number of guesses to the next."""
 TOLERANCE = 1e-9
 """Of epsilon; the bound is lowered by it."""
 PIECES = 64
 """Points of one step of a search."""
-FAR = 6.0
-"""Standard deviations from one half, at which a share of members is no coin's."""
 
 
 class OneRun(Spec):
@@ -53,44 +48,19 @@ class OneRun(Spec):
     """With "split", the share of the records that choose."""
 
 
-@dataclass(frozen=True, eq=False)
-class _Cuts:
-    """C ways to guess: ``(C,)`` scores from which a record is guessed to be a member, or up to which it is not."""
-
-    high: Floats
-    low: Floats
-
-    def count(self, groups: Groups) -> tuple[Floats, Floats]:
-        """Count the right guesses and all guesses."""
-        found, false = groups.at_least(self.high)
-        missed = np.searchsorted(groups.members, self.low, side="right")
-        cleared = np.searchsorted(groups.non_members, self.low, side="right")
-        return np.asarray(found + cleared, float), np.asarray(found + false + missed + cleared, float)
-
-
-def balanced(members: int, records: int) -> bool:
-    """Tell whether so many members can come from fair coins: they are within `FAR` standard deviations of one half."""
-    return bool(abs(members - records / 2) <= FAR * records**0.5 / 2)
-
-
 def bound(spec: OneRun, groups: Groups, delta: float, alpha: float, rng: np.random.Generator) -> float:
     """Guess the records with the highest and the lowest scores, and bound epsilon from the number of right guesses."""
-    if not balanced(len(groups.members), len(groups)):
-        raise InputError(
-            "members: the method 'one-run' needs records that are members with probability 1/2 each, "
-            f"got {len(groups.members)} members of {len(groups)}; use 'all-thresholds' or 'split'"
-        )
+    check_balanced(groups, OneRun.method)
     divided = spec.choice == "split"
     chooses, judged = groups.split(spec.share, rng) if divided else (groups, groups)
     if not (len(judged) and len(chooses)):
         return 0.0
-    cuts = _cuts(chooses)
-    level = alpha if divided else alpha / len(cuts.high)
-    right, guesses = cuts.count(chooses)
+    tried = cuts(chooses)
+    level = alpha if divided else alpha / len(tried.high)
+    right, guesses = tried.count(chooses)
     scale = len(judged) / len(chooses)
     promising = int(np.argmax(_roughly(right * scale, guesses * scale, len(judged), delta, level)))
-    chosen = _Cuts(cuts.high[promising : promising + 1], cuts.low[promising : promising + 1])
-    v, r = (int(counted[0]) for counted in chosen.count(judged))
+    v, r = (int(counted[0]) for counted in tried[promising].count(judged))
     return _epsilon(v, r, len(judged), delta, level) if r else 0.0
 
 
@@ -162,16 +132,6 @@ def _steepest(right: int, guesses: int, q: float) -> float:
         top = int(np.argmax(means(steps)))
         low, high = int(steps[max(top - 1, 0)]), int(steps[min(top + 1, len(steps) - 1)])
     return float(means(np.arange(low, high + 1)).max())
-
-
-def _cuts(groups: Groups) -> _Cuts:
-    """Guess the k highest as members, the k lowest as non-members, or both, for k = 1, 2, 4, ...; ties all together."""
-    pooled = np.sort(np.concatenate([groups.members, groups.non_members]))
-    count = ranks(len(pooled), RATIO)
-    high, low = pooled[len(pooled) - count], pooled[count - 1]
-    never = np.full(len(count), np.inf)
-    apart = np.where(low < high, low, -np.inf)
-    return _Cuts(np.concatenate([high, never, high]), np.concatenate([-never, low, apart]))
 
 
 def _roughly(right: Floats, guesses: Floats, records: int, delta: float, alpha: float) -> Floats:

@@ -15,15 +15,13 @@ def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) 
         options: An option of the defense.
     """
     from reticent.cli.job import reported
-    from reticent.cli.screen import listed
     from reticent.jobs.locate.records import locate_records
     from reticent.report.output import RECORD_LIST
 
     given = flags.asked(options) | ({"config": flags.config} if run and flags.config else {})
-    found = reported(
+    return reported(
         RECORD_LIST,
         lambda screen: locate_records(
             run or flags.config, progress=screen.model, stage=screen.stage, checked=screen.checked, **given
         ),
-    )
-    return listed(found.files)
+    ).files

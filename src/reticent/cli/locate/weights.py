@@ -40,14 +40,13 @@ def weights(
         InputError: two initial states are given.
     """
     from reticent.cli.job import reported
-    from reticent.cli.screen import listed
     from reticent.jobs.locate.weights import locate_weights
     from reticent.report.output import WEIGHTS
 
     scoring = {"scoring.steps": steps, "scoring.unlearning": unlearning}
     values = flags.asked(options) | {key: item for key, item in scoring.items() if item is not None}
     start = initial_state(initial, initial_seed)
-    found = reported(
+    return reported(
         WEIGHTS,
         lambda screen: locate_weights(
             flags.config,
@@ -60,5 +59,4 @@ def weights(
             checked=screen.checked,
             **values,
         ),
-    )
-    return listed(found.files)
+    ).files

@@ -4,19 +4,17 @@ A comparison is paired: the same records, the same membership, the same streams,
 the models were made, and nothing else, so that differences are not those of other splits.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-from numpy.typing import NDArray
 
 from reticent.data.load import of_python
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
 from reticent.findings.audit import AuditDocument
 from reticent.jobs import replicas
-from reticent.jobs.attack import audited, problem_of, read_signals, runnable
+from reticent.jobs.attack import Outputs, audited, read_signals, runnable
 from reticent.jobs.attacks import gather_attacks
 from reticent.jobs.comparison.pairing import Shared, check_pairs
 from reticent.jobs.comparison.sources import (
@@ -32,9 +30,10 @@ from reticent.jobs.comparison.sources import (
 from reticent.jobs.config import OWN, Job, chosen, gather, prepare
 from reticent.jobs.defenses import NONE, has_defense
 from reticent.jobs.reading import read_document
-from reticent.options import SHORT, AttackConfig, AuditConfig, DataOptions
+from reticent.options import SHORT, AttackConfig, AuditConfig, DataOptions, Options
 from reticent.say.grammar import agree
 from reticent.spec import text
+from reticent.training.augmentation import usual
 from reticent.training.recipe import Recipe
 
 
@@ -47,14 +46,14 @@ class RowSpec:
         config: how it is attacked and audited.
         shared: what its numbers rest on, but how its models were made.
         job: what to train, or to find finished; None for outputs that were brought.
-        arrays: those outputs, as `reticent.attack` takes them; None for a job.
+        outputs: None for a job.
     """
 
     name: str
     config: AttackConfig
     shared: Shared
     job: Job | None = None
-    arrays: Mapping[str, NDArray[Any]] | None = None
+    outputs: Outputs | None = None
 
     @classmethod
     def of_job(cls, name: str, job: Job) -> "RowSpec":
@@ -67,15 +66,27 @@ class RowSpec:
         return self.job is not None and has_defense(self.job.population.recipe)
 
 
+AUGMENTED = "augmented"
+"""The row of the baseline with augmentation, each model stopped at its best validation loss."""
+PATIENCE = 10
+"""Epochs without a lower validation loss after which a model of that row stops."""
+VALIDATION = 10
+"""One record of so many is set aside for it, where the user does not say how many."""
+
+
 def row_specs(
     runs: Sequence[str | Path | Finished],
     recipes: Recipes,
-    values: Mapping[str, Any],
+    values: Options,
     defenses: Defenses = (),
+    *,
+    augmented: bool = False,
 ) -> list[RowSpec]:
     """Prepare all who take part; trains nothing."""
     check_defense(values.get("defense"), alone=bool(defenses) or not (runs or recipes))
     every = _ForAll(values)
+    if augmented:
+        every.validated(bool(runs))
     sources = named(recipes)
     audited = [_run(place(run), every) for run in runs]
     rows = of_defenses(defenses, [*sources, *(one.name for one in audited)])
@@ -88,8 +99,12 @@ def row_specs(
             )
         none, *made = every.rows({NONE: {"defense": NONE}} | sources | rows)
         found = [none, *audited, *made]
+    if augmented:
+        if AUGMENTED in [one.name for one in found]:
+            raise InputError(f"augmented: a row is called {AUGMENTED!r} already: rename that folder or file")
+        found += every.rows({AUGMENTED: every.augmented()})
     if found and all(one.job is None for one in found):
-        _refuse_training(values)
+        _refuse_training(key for key, value in values.items() if value is not None)
     if len(found) < 2:
         raise InputError(
             f"expected at least two runs or recipes to compare, got {len(found)}: give --defense NAME (it is held "
@@ -122,7 +137,7 @@ def baseline_of(found: Sequence[RowSpec], name: str | None) -> RowSpec:
 class _ForAll:
     """The values that hold for all rows, and the records, which are loaded once."""
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Options) -> None:
         self._values = dict(values)
         self._unaware = bool(self._values.pop("also_non_adaptive", None))
         self._records: dict[tuple[Any, ...], Records] = {}
@@ -173,6 +188,23 @@ class _ForAll:
                 made[name] = self._with_unaware(prepare(job.config.replace(reference=most), job.records))
         return [RowSpec.of_job(name, job) for name, job in made.items()]
 
+    def validated(self, runs: bool) -> None:
+        """Set validation records aside for all rows, by which the augmented one is stopped."""
+        if runs:
+            raise InputError(
+                "augmented: its models are stopped by validation records, which finished audits may lack: "
+                "give recipes or defenses in place of folders (their models are found in the store)"
+            )
+        if not self._values.get("validation"):
+            self._values["validation"] = len(self.job({"defense": NONE}).records) // VALIDATION
+
+    def augmented(self) -> Source:
+        """Make the recipe of the augmented control."""
+        job = self.job({"defense": NONE})
+        own = job.population.recipe.augmentation
+        kind = usual(job.records.kind, job.records.x) if own == "none" else own
+        return {"defense": NONE, "augmentation": kind, "patience": PATIENCE}
+
     def changing(self, config: AuditConfig, runs: list[str | None]) -> list[str]:
         """Name the flags that, each by itself, would make other models than those of an audit."""
         found = []
@@ -189,17 +221,22 @@ class _ForAll:
 
     def brought(self, path: Path) -> RowSpec:
         """Read outputs, and find which attacks run on them."""
-        dotted = {_dotted(key): value for key, value in self._values.items()}
-        known = {key: value for key, value in dotted.items() if key.split(".")[0] in AttackConfig.model_fields}
-        config = gather_attacks(None, known)
-        arrays = read_signals(path, config.group_by)
+        config = for_all(self._values)
+        outputs = read_signals(path, config.group_by)
         try:
-            problem = problem_of(arrays)
+            problem = outputs.problem()
             problem = problem.among(audited(problem, config))
             shared = Shared.of_outputs(problem, runnable(problem, config)[0], config.confidence)
-            return RowSpec(path.stem, config, shared, arrays=arrays)
+            return RowSpec(path.stem, config, shared, outputs=outputs)
         except ReticentError as error:
             raise error.prefixed(f"{path}: ") from None
+
+
+def for_all(values: Options) -> AttackConfig:
+    """Take what is said for all rows of attacks and of the tests."""
+    dotted = {_dotted(key): value for key, value in values.items()}
+    known = {key: value for key, value in dotted.items() if key.split(".")[0] in AttackConfig.model_fields}
+    return gather_attacks(None, known)
 
 
 def _dotted(key: str) -> str:
@@ -213,10 +250,10 @@ def _flag(key: str) -> str:
     return f"--set {key}" if "." in name else f"--{name.replace('_', '-')}"
 
 
-def _refuse_training(values: Mapping[str, Any]) -> None:
+def _refuse_training(given: Iterable[str]) -> None:
     """Refuse what has no meaning where nothing is trained."""
     known = {*AuditConfig.model_fields, *Recipe.model_fields, *SHORT}
-    for key in [_dotted(key).split(".")[0] for key, value in values.items() if value is not None]:
+    for key in [_dotted(key).split(".")[0] for key in given]:
         if key not in known:
             raise UnknownNameError("key", key, known)
         if key not in AttackConfig.model_fields:

@@ -27,13 +27,13 @@ from reticent.findings.harden import (
     RepairCost,
     RepairData,
     RepairedModel,
-    RepairFacts,
     RepairRun,
     Side,
     SideAccuracy,
     SideVerdict,
 )
 from reticent.findings.population import Accuracy
+from reticent.findings.training import ProcedureFacts
 from reticent.jobs import document
 from reticent.jobs.hardening.ready import Ready
 from reticent.jobs.hardening.repair import Repaired
@@ -52,8 +52,10 @@ from reticent.signals.query import UNSTEADY, Seen
 from reticent.spec import canonical, full
 from reticent.store import Store
 
-COSTS = ("stages", "seconds", "peak_memory_bytes", "kind", "model", "data", "notices")
-"""Facts of the repair that stand elsewhere in the document."""
+MAX_ACCURACY_LOSS = 0.1
+"""A repair that takes more of the right answers on non-members than this share has broken the model."""
+NORMAL = 1.96
+"""Standard errors beyond which chance is no explanation."""
 APART = 0.05
 """So far from one half, with its whole interval, what knows nothing of the model makes the audit one of the records."""
 
@@ -99,7 +101,7 @@ def audited(
         accuracy=SideAccuracy(
             members=_share(correct[row], settings.confidence), non_members=_share(correct[~row], settings.confidence)
         ),
-        verdict=SideVerdict.model_validate(dict(said) | {"sentence": sentence(said)}, extra="ignore"),
+        verdict=SideVerdict.model_validate(dict(said) | {"sentence": sentence(said, audits)}, extra="ignore"),
         attacks=tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in audits),
         epsilon=say_epsilon.spoken(epsilons.overall),
         references=_references(made),
@@ -115,10 +117,10 @@ def _share(right: NDArray[np.bool_], confidence: float) -> MeasuredShare:
 
 def _references(made: Sequence[Made]) -> References:
     return References(
-        members=float(np.mean([one.facts["members"] for one in made])),
+        members=float(np.mean([one.facts.members for one in made])),
         accuracy=Accuracy(
-            members=document.spread([one.facts["accuracy_members"] for one in made]),
-            non_members=document.spread([one.facts["accuracy_non_members"] for one in made]),
+            members=document.spread([one.facts.accuracy_members for one in made]),
+            non_members=document.spread([one.facts.accuracy_non_members for one in made]),
         ),
         health=document.health(made),
         runs=tuple(one.training for one in made),
@@ -135,12 +137,20 @@ def _blind(problem: Problem, members: NDArray[np.bool_], confidence: float) -> B
     return Blind(auc=float(auc(mean, members)), interval=auc_interval(mean, members, confidence))
 
 
-def doubt(members: int, others: int, blind: Interval) -> Doubt | None:
-    """Decide whether anything can be judged."""
+def lost(before: NDArray[np.bool_], after: NDArray[np.bool_], most: float) -> bool:
+    """Tell whether more right answers on the same records are lost than a share, and more than by chance."""
+    fell = before.astype(float) - after
+    return bool(fell.mean() > max(most, NORMAL * fell.std() / len(fell) ** 0.5))
+
+
+def doubt(members: int, others: int, blind: Interval, *, alike: bool = True) -> Doubt | None:
+    """Decide whether anything can be judged; `alike` says whether the references are as the repaired model is."""
     if min(members, others) < FEWEST:
         return Doubt.FEW_RECORDS
     low, high = blind
-    return None if low <= 0.5 + APART and high >= 0.5 - APART else Doubt.RECORDS_DIFFER
+    if low > 0.5 + APART or high < 0.5 - APART:
+        return Doubt.RECORDS_DIFFER
+    return None if alike else Doubt.REFERENCES_DIFFER
 
 
 def findings(
@@ -149,14 +159,19 @@ def findings(
     """Put the document together."""
     known, recipe = ready.sorted, full(ready.after.recipe)
     records, facts = known.records, repaired.facts
-    why = doubt(len(known.members), len(known.others), before.blind.interval)
+    sizes = len(known.members), len(known.others)
+    # Only where they were alike before is it the repair that the references do not share.
+    alike = not after.found.unlike(*sizes) or bool(before.found.unlike(*sizes))
+    why = doubt(*sizes, before.blind.interval, alike=alike)
+    others = ~ready.membership.matrix[ready.target]
     found = HardenDocument(
         leak=after.found.verdict.leak if why is None else Leak.CANNOT_TELL,
         doubt=why,
+        broken=lost(before.correct[others], after.correct[others], MAX_ACCURACY_LOSS),
         model=RepairedModel(
             architecture=recipe["architecture"],
             weights=str(weights) if isinstance(weights, (str, Path)) else None,
-            parameters=after.made[0].facts["parameters"],
+            parameters=after.made[0].facts.parameters,
             initial=ready.origin,
         ),
         data=RepairData(
@@ -170,8 +185,8 @@ def findings(
             defense=ready.defense,
             recipe=recipe,
             run=repaired.run,
-            facts=RepairFacts.model_validate({key: value for key, value in facts.items() if key not in COSTS}),
-            notices=tuple(map(str, facts.get("notices", ()))),
+            facts=ProcedureFacts.model_validate(dict(facts) | {"notices": (), "stages": ()}, extra="ignore"),
+            notices=facts.notices,
         ),
         references=ready.target,
         before=before.found,
@@ -198,13 +213,15 @@ def _compared(ready: Ready, before: Audited, after: Audited) -> Difference:
 
 
 def _environment(ready: Ready, repaired: Repaired, before: Audited, after: Audited, work: Work) -> HardenEnvironment:
-    facts, anew = repaired.facts, _anew(ready, before)
+    facts = repaired.facts
+    # Of plain training on as many members: the references' mean, in proportion to members.
+    anew = float(np.mean([one.facts.seconds / one.facts.members for one in before.made])) * len(ready.sorted.members)
     cost = RepairCost(
-        seconds=round(float(facts["seconds"]), 3),
-        peak_memory_bytes=facts["peak_memory_bytes"],
-        stages=facts.get("stages", ()),
-        seconds_training_anew=None if anew is None else round(anew, 3),
-        share_of_training_anew=None if not anew else round(float(facts["seconds"]) / anew, 3),
+        seconds=round(facts.seconds, 3),
+        peak_memory_bytes=facts.peak_memory_bytes,
+        stages=facts.stages,
+        seconds_training_anew=round(anew, 3),
+        share_of_training_anew=round(facts.seconds / anew, 3),
     )
     told = work.environment(
         device=ready.device,
@@ -213,11 +230,3 @@ def _environment(ready: Ready, repaired: Repaired, before: Audited, after: Audit
         config=canonical(ready.config),
     )
     return HardenEnvironment(**dict(told), repair_found=not repaired.fresh, repair=cost)
-
-
-def _anew(ready: Ready, before: Audited) -> float | None:
-    """Estimate the seconds of plain training on as many members: the references' mean, in proportion to members."""
-    known = [(one.facts["seconds"], one.facts["members"]) for one in before.made if "seconds" in one.facts]
-    if not known:
-        return None
-    return float(np.mean([seconds / members for seconds, members in known])) * len(ready.sorted.members)

@@ -4,7 +4,6 @@ import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from safetensors.torch import load_file, save
@@ -12,7 +11,9 @@ from torch import Tensor, nn
 
 from reticent.ambient import fixed
 from reticent.errors import ModelError, ReticentError
+from reticent.findings.training import RepairFacts
 from reticent.jobs.hardening.ready import Ready
+from reticent.population.population import TrainingRun
 from reticent.procedures import PROCEDURES
 from reticent.procedures.base import snapshot
 from reticent.spec import canonical, full, identity
@@ -28,13 +29,13 @@ class Repaired:
     Attributes:
         run: its run's name in the store.
         state: parameters and buffers by name, on the CPU.
-        facts: what the method says of the repair, with ``seconds`` and ``peak_memory_bytes``.
+        facts: what the method says of the repair.
         fresh: it was made now.
     """
 
     run: str
     state: dict[str, Tensor]
-    facts: Mapping[str, Any]
+    facts: RepairFacts
     fresh: bool
 
 
@@ -52,7 +53,7 @@ def repaired(ready: Ready, store: Store) -> Repaired:
             if store.find(run_id) is None:
                 _make(ready, draft)
     run = store.whole(run_id)
-    return Repaired(run_id, load_file(run.file("weights.safetensors")), run.facts, fresh)
+    return Repaired(run_id, load_file(run.file("weights.safetensors")), run.read(RepairFacts), fresh)
 
 
 def network(ready: Ready, state: Mapping[str, Tensor]) -> nn.Module:
@@ -68,19 +69,26 @@ def whole(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {name: value.detach().cpu().contiguous().clone() for name, value in state.items()}
 
 
-def _spec(ready: Ready) -> dict[str, Any]:
-    records, population = ready.sorted.records, ready.after
-    return {
-        "kind": "repair",
-        "recipe": population.recipe,
-        "data": records.digest,
-        "seed": population.seed,
-        "model": ready.target,
-        "members": _hashed(ready.materials.members.x, ready.materials.members.y),
-        "reference": _hashed(ready.materials.reference.x, ready.materials.reference.y),
-        "weights": _hashed(*ready.trained.values()),
-        "initial": _hashed(*ready.initial.values()),
-    }
+class RepairRun(TrainingRun):
+    """What the run of a repair is made from: the two states of the model, too."""
+
+    weights: str
+    initial: str
+
+
+def _spec(ready: Ready) -> RepairRun:
+    population, materials = ready.after, ready.materials
+    return RepairRun(
+        kind="repair",
+        model=ready.target,
+        members=_hashed(materials.members.x, materials.members.y),
+        recipe=population.recipe,
+        data=ready.sorted.records.digest,
+        seed=population.seed,
+        reference=_hashed(materials.reference.x, materials.reference.y),
+        weights=_hashed(*ready.trained.values()),
+        initial=_hashed(*ready.initial.values()),
+    )
 
 
 def _hashed(*tensors: Tensor) -> str:
@@ -107,10 +115,10 @@ def _make(ready: Ready, draft: Draft) -> None:
     if made.artefacts:
         draft.write_bytes("artefacts.safetensors", save(whole(made.artefacts)))
     draft.write_json("spec.json", canonical(_spec(ready)) | {"recipe": full(recipe)})
-    draft.facts = made.facts | {
-        "kind": "repair",
-        "model": ready.target,
-        "data": ready.sorted.records.name,
-        "seconds": time.perf_counter() - started,
-        "peak_memory_bytes": memory.bytes,
-    }
+    draft.facts = RepairFacts(
+        **dict(made.facts),
+        model=ready.target,
+        data=ready.sorted.records.name,
+        seconds=time.perf_counter() - started,
+        peak_memory_bytes=memory.bytes,
+    ).to_json()

@@ -8,7 +8,6 @@ from typing import Annotated, Any
 
 import numpy as np
 from annotated_types import Gt, Lt
-from numpy.typing import NDArray
 
 from reticent import seeds
 from reticent.ambient import fixed
@@ -28,21 +27,24 @@ from reticent.findings.locate import (
 )
 from reticent.jobs import document
 from reticent.jobs.config import Job, called
-from reticent.jobs.locate.networks import ALL, HALVES, Key, Networks
+from reticent.jobs.locate.networks import ALL, HALVES, Key, Network, Networks
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.work import Reported, Work
 from reticent.locate.feature_maps import map_distances
 from reticent.locate.layers import Contrast, Layers, Onset
 from reticent.locate.onset import judged
 from reticent.locate.probe import Probe, Probed, probe
-from reticent.models.stages import Stage, stages
+from reticent.models.stages import stages
 from reticent.options import AuditConfig
+from reticent.options import Options as Asked
 from reticent.population.train import Callback
+from reticent.report.kinds import page
 from reticent.report.output import LAYERS
 from reticent.say import locate as say
-from reticent.spec import canonical, full
+from reticent.spec import full
 from reticent.training.run import batch_sizes
 
+Stages = tuple[StageFound, ...]
 OUT = "reticent-layers"
 """Folder for the page and the numbers, where none is given."""
 SILENT = (*ATTACKING, "models", "queries")
@@ -112,7 +114,7 @@ def locate_layers(
     return run(job, options, progress=progress, stage=stage)
 
 
-def prepare(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> tuple[Job, Options]:
+def prepare(config: AuditConfig | str | Path | None, values: Asked) -> tuple[Job, Options]:
     """Check what was asked for."""
     given, rest = divided(values, OWN)
     refuse(rest, "locate layers", SILENT)
@@ -120,7 +122,7 @@ def prepare(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) 
     return job, _options(given, job)
 
 
-def _options(given: dict[str, Any], job: Job) -> Options:
+def _options(given: Asked, job: Job) -> Options:
     chosen = dict(given)
     machine = chosen.get("probe")
     if isinstance(machine, str) and machine in {"none", "svm"}:
@@ -144,90 +146,71 @@ def run(
     checked: Callable[[Path], None] | None = None,
 ) -> LocatedLayers:
     """Train what is not finished, compare, and write what was found."""
-    from reticent.report.kinds import layers as kind  # draws with Matplotlib, which takes half a second to import
-    from reticent.report.render.html import html
-
-    work, networks = Work(stage, progress), Networks(job, options, options.test)
-    networks.check_stages()
+    work, planned = Work(stage, progress), Networks(job, options, options.test)
+    planned.check_stages()
     out = taken(job.config, OUT, LAYERS, [job.config.dataset], checked)
     with ExitStack() as held:
         with work.on("training", "training"):
-            held.enter_context(networks.finished(progress))
-        held.enter_context(networks.asking())
+            networks = held.enter_context(planned.finished(progress))
+        held.enter_context(planned.asking())
         with work.on("measuring", "feature maps"):
-            onset, contrasts, shown = _measured(networks, options)
+            onset, contrasts, found = _measured(planned, networks, options)
     work.tell("report")
-    found = _findings(networks, options, onset, shown, work)
-    ids = job.population.roles.audited[~networks.split.test]
-    files = out.write(found, {"layers.html": html(kind.layers(found))})
-    return LocatedLayers(found, files, onset, contrasts, ids)
+    document = _findings(planned, networks, onset, found, work)
+    files = out.write(document, {"layers.html": page(document)})
+    return LocatedLayers(document, files, onset, contrasts, job.population.roles.audited[~planned.test])
 
 
-def _measured(networks: Networks, options: Options) -> tuple[Onset, tuple[Contrast, ...], tuple[StageFound, ...]]:
+def _measured(
+    planned: Networks, networks: Mapping[Key, Network], options: Options
+) -> tuple[Onset, tuple[Contrast, ...], Stages]:
     """Compare the network on all records with those on half of them, in each repetition."""
-    job, seen = networks.job, ~networks.split.test
+    records, audited = planned.job.records, planned.job.population.roles.audited
     contrasts, probed = list[Contrast](), list[Probed]()
-    shown, sizes, parameters = list[Stage](), tuple[int, ...](), list[int]()
     for repetition in range(options.seeds):
-        key: Key = (repetition, ALL)
-        maker, whole = networks.maker(key), networks.network(key)
-        shown = stages(whole, options.stages)
-        parameters = [sum(p.numel() for name, p in whole.named_parameters() if one.holds(name)) for one in shown]
-        everything = maker.materials(networks.made(key).model).members
-        for half in HALVES[: 2 if options.swap else 1]:
-            network = networks.network((repetition, half))
-            gap = map_distances(whole, network, everything.x, maker.prepare, job.records.classes, shown)
-            contrasts.append(Contrast(gap.distances, ~networks.split.row((repetition, half))[seen]))
-            sizes = gap.sizes
+        network = networks[repetition, ALL]
+        whole, maker, row = network.module(), network.maker, network.made.model
+        shown, members = stages(whole, options.stages), maker.materials(row).members
+        for half in HALVES[: 1 + options.swap]:
+            other = networks[repetition, half].module()
+            gap = map_distances(whole, other, members.x, maker.prepare, records.classes, shown)
+            contrasts.append(Contrast(gap.distances, ~planned.rows[repetition, half][~planned.test]))
         if options.probe is not None:
-            test = maker.prepare.examples(job.records, job.population.roles.audited[networks.split.test])
-            streams = networks.populations[0].streams(networks.made(key).model)
-            arguments = maker.prepare, job.records.classes, options.probe, streams
-            probed.append(probe(whole, shown, everything, test, *arguments))
-    rng = seeds.rng(job.config.seed, "layers", "bootstrap")
-    onset = judged([one.name for one in shown], sizes, contrasts, options, rng)
-    probes = [_probe(probed, index, options.confidence) for index in range(len(shown))]
-    found = (_found(onset, i, shown[i], parameters, contrasts, probes) for i in range(len(shown)))
-    return onset, tuple(contrasts), tuple(found)
-
-
-def _found(
-    onset: Onset,
-    index: int,
-    stage: Stage,
-    parameters: Sequence[int],
-    contrasts: Sequence[Contrast],
-    probes: Sequence[ProbeAccuracy | None],
-) -> StageFound:
-    """State what is known of one stage."""
-    evidence, accuracy, before = onset.stages[index], probes[index], probes[index - 1] if index else None
-    return StageFound(
-        name=evidence.name,
-        output=stage.output,
-        size=evidence.size,
-        parameters=parameters[index],
-        share=parameters[index] / sum(parameters),
-        effect=Effect(mean=evidence.effect, interval=(evidence.low, evidence.high)),
-        effects=evidence.runs,
-        ks=evidence.ks,
-        above=evidence.above,
-        risky=onset.index is not None and index >= onset.index,
-        probe=accuracy,
-        gain=None if accuracy is None or before is None else accuracy.mean - before.mean,
-        distances=_distances(contrasts, index),
+            test, streams = maker.prepare.examples(records, audited[planned.test]), maker.population.streams(row)
+            arguments = maker.prepare, records.classes, options.probe, streams
+            probed.append(probe(whole, shown, members, test, *arguments))
+    rng = seeds.rng(planned.job.config.seed, "layers", "bootstrap")
+    onset = judged([one.name for one in shown], gap.sizes, contrasts, options, rng)
+    sizes = [sum(p.numel() for name, p in whole.named_parameters() if one.holds(name)) for one in shown]
+    probes = [_probe(probed, i, options.confidence) for i in range(len(shown))]
+    found = tuple(
+        StageFound(
+            name=one.name,
+            output=shown[i].output,
+            size=one.size,
+            parameters=sizes[i],
+            share=sizes[i] / sum(sizes),
+            effect=Effect(mean=one.effect, interval=(one.low, one.high)),
+            effects=one.runs,
+            ks=one.ks,
+            above=one.above,
+            risky=onset.index is not None and i >= onset.index,
+            probe=after,
+            gain=None if after is None or before is None else after.mean - before.mean,
+            distances=_distances(contrasts, i),
+        )
+        for i, (one, before, after) in enumerate(zip(onset.stages, [None, *probes[:-1]], probes, strict=True))
     )
+    return onset, tuple(contrasts), found
 
 
 def _findings(
-    networks: Networks, options: Options, onset: Onset, found: tuple[StageFound, ...], work: Work
+    planned: Networks, networks: Mapping[Key, Network], onset: Onset, found: Stages, work: Work
 ) -> LayersDocument:
     """Put the document together."""
-    job, keys = networks.job, networks.keys
-    made = [networks.made(key) for key in keys]
-    whole = [networks.accuracies[key] for key in keys if key[1] == ALL]
+    job, made = planned.job, [one.made for one in networks.values()]
+    whole = [one.accuracy for (_, what), one in networks.items() if what == ALL]
     told = LayersDocument(
-        sentence=onset.sentence,
-        detail=onset.warnings,
         onset=OnsetRule(
             stage=onset.name,
             index=onset.index,
@@ -239,20 +222,15 @@ def _findings(
         ),
         stages=found,
         accuracy=MeanAccuracy(mean=float(np.mean(whole)), repetitions=tuple(whole)),
-        models=tuple(_network(networks, key) for key in keys),
+        models=tuple(_network(key, one) for key, one in networks.items()),
         data=LayersData(
             **dict(document.data_facts(job.records, job.population.roles)),
-            trained_on=int((~networks.split.test).sum()),
-            test=int(networks.split.test.sum()),
+            trained_on=int((~planned.test).sum()),
+            test=int(planned.test.sum()),
         ),
-        options=full(options),
+        options=full(planned.options),
         recipe=full(job.population.recipe),
-        environment=work.environment(
-            device=job.device,
-            workers=job.workers,
-            models_found=sum(not one.fresh for one in made),
-            config=canonical(job.config),
-        ),
+        environment=work.trained(job, made),
     )
     return say.layers(told, (*document.data_sentences(job.records), *document.notices(made)))
 
@@ -262,8 +240,7 @@ def _probe(probed: Sequence[Probed], index: int, confidence: float) -> ProbeAccu
     if not probed:
         return None
     shares = [float(one.correct[index].mean()) for one in probed]
-    count = probed[0].correct.shape[1]
-    mean = float(np.mean(shares))
+    count, mean = probed[0].correct.shape[1], float(np.mean(shares))
     low, high = clopper_pearson(round(mean * count), count, confidence)
     settled = all(one.settled[index] for one in probed)
     return ProbeAccuracy(mean=mean, interval=(float(low), float(high)), repetitions=tuple(shares), settled=settled)
@@ -275,24 +252,20 @@ def _distances(contrasts: Sequence[Contrast], index: int) -> Distances:
     single = np.concatenate([one.distances[index][one.one] for one in contrasts])
     low, high = np.quantile(np.concatenate([both, single]), (OUTSIDE, 1 - OUTSIDE))
     edges = np.linspace(low, high if high > low else low + 1.0, BINS + 1)
+    counts = [np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0].tolist() for values in (both, single)]
     means = DistanceMeans(both=float(both.mean()), one=float(single.mean()))
-    return Distances(edges=edges.tolist(), both=_counts(both, edges), one=_counts(single, edges), means=means)
+    return Distances(edges=edges.tolist(), both=counts[0], one=counts[1], means=means)
 
 
-def _counts(values: NDArray[np.float64], edges: NDArray[np.float64]) -> tuple[int, ...]:
-    return tuple(np.histogram(np.clip(values, edges[0], edges[-1]), edges)[0].tolist())
-
-
-def _network(networks: Networks, key: Key) -> TrainedNetwork:
-    made, recipe = networks.made(key), networks.recipes[key[1]]
-    members = made.facts["members"]
+def _network(key: Key, network: Network) -> TrainedNetwork:
+    members, recipe = network.made.facts.members, network.recipe
     return TrainedNetwork(
         repetition=key[0],
         trained_on=key[1],
-        run=made.training,
+        run=network.made.training,
         members=members,
         epochs=recipe.epochs,
         steps=recipe.epochs * len(batch_sizes(members, recipe.batch_size)),
-        accuracy_members=made.facts["accuracy_members"],
-        accuracy_test=networks.accuracies[key],
+        accuracy_members=network.made.facts.accuracy_members,
+        accuracy_test=network.accuracy,
     )

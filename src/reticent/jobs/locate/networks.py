@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 from torch import nn
 
 from reticent import seeds
+from reticent.arrays import Bools
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ModelError
 from reticent.jobs.config import Job
@@ -26,6 +26,7 @@ from reticent.procedures import PROCEDURES
 from reticent.procedures.estimator import Estimator
 from reticent.signals.correct import correct
 from reticent.store import Store
+from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
 ALL, HALVES = "all", ("half 1", "half 2")
@@ -35,79 +36,61 @@ Key = tuple[int, str]
 
 
 @dataclass(frozen=True, eq=False)
-class Split:
-    """Who is seen by which network.
+class Network:
+    """A network that is in the store.
 
     Attributes:
-        test: ``(N,)``: audited records that no network is trained on.
-        halves: of each repetition, ``(N,)``: the records of the first half; test records are in neither.
+        maker: what made it.
+        made: what was measured of it.
+        recipe: how it was trained.
+        accuracy: on the test records.
     """
 
-    test: NDArray[np.bool_]
-    halves: tuple[NDArray[np.bool_], ...]
+    maker: Maker
+    made: Made
+    recipe: Recipe
+    accuracy: float
 
-    def row(self, key: Key) -> NDArray[np.bool_]:
-        """Say which records a network is trained on."""
-        repetition, what = key
-        if what == ALL:
-            return ~self.test
-        half = self.halves[repetition]
-        return half if what == HALVES[0] else ~self.test & ~half
-
-
-def split(job: Job, options: Layers, share: float) -> Split:
-    """Divide the audited records into test records and the halves of each repetition."""
-    seed, audited = job.config.seed, job.population.roles.audited
-    groups = job.records.groups[audited]
-    test = group_split(groups, share, seeds.rng(seed, "layers", "test"))
-    left, halves = np.flatnonzero(~test), []
-    for repetition in range(options.seeds):
-        first = group_split(groups[left], 0.5, seeds.rng(seed, "layers", "halves", repetition))
-        check_halves(first)
-        half = np.zeros(len(audited), dtype=np.bool_)
-        half[left[first]] = True
-        halves.append(half)
-    return Split(test, tuple(halves))
+    def module(self) -> nn.Module:
+        """Bring it back from the store."""
+        network = self.maker.network(self.made)
+        if isinstance(network, Estimator):
+            raise ModelError(
+                f"{network.name}: layers are those of a network, and this is a classifier in scikit-learn's form: "
+                "expected a function that returns a torch.nn.Module"
+            )
+        return network
 
 
 class Networks:
-    """The networks of all repetitions, as one population or, where half of the records get more epochs, as two."""
+    """Who trains on what: one population or, where half of the records get more epochs, two.
+
+    Attributes:
+        test: ``(N,)``: audited records that no network is trained on.
+        rows: of each network ``(N,)``: the audited records that it is trained on.
+        groups: each population with the networks that it is made of.
+    """
 
     def __init__(self, job: Job, options: Layers, share: float) -> None:
-        self.job, self.options, self.split = job, options, split(job, options, share)
-        halves = HALVES if options.swap else HALVES[:1]
-        wholes = [(repetition, ALL) for repetition in range(options.seeds)]
-        parts = [(repetition, half) for repetition in range(options.seeds) for half in halves]
-        everything, half = (int(self.split.row(key).sum()) for key in (wholes[0], parts[0]))
-        recipe = job.population.recipe
-        more = equalised(recipe, everything, half, options)
-        self.recipes = {ALL: recipe, **dict.fromkeys(HALVES, more)}
-        grouped = [[(repetition, what) for repetition in range(options.seeds) for what in (ALL, *halves)]]
+        """Divide the audited records into test records and the halves of each repetition."""
+        self.job, self.options, self.test, self.rows = job, options, *_divided(job, options, share)
+        recipe, parts = job.population.recipe, [list(self.rows)]
+        more = equalised(recipe, int(self.rows[0, ALL].sum()), int(self.rows[0, HALVES[0]].sum()), options)
         if more != recipe:
-            grouped = [wholes, parts]
+            parts = [[key for key in self.rows if (key[1] == ALL) is whole] for whole in (True, False)]
             if options.seeds == 1:
                 raise InputError("equalise = steps: expected seeds of at least 2, got 1: give --seeds 2")
-        self.keys: list[Key] = [key for keys in grouped for key in keys]
-        self.populations = [self._population(keys) for keys in grouped]
-        self._groups = grouped
-        self._made: dict[Key, tuple[Maker, Made]] = {}
-        self.accuracies: dict[Key, float] = {}
+        self.groups = [(self._population(recipe if keys[0][1] == ALL else more, keys), keys) for keys in parts]
 
-    def _population(self, keys: Sequence[Key]) -> Population:
+    def _population(self, recipe: Recipe, keys: Sequence[Key]) -> Population:
         given = self.job.population
-        matrix = np.stack([self.split.row(key) for key in keys])
-        return Population(
-            self.recipes[keys[0][1]],
-            given.records,
-            given.roles,
-            Membership(matrix),
-            given.seed,
-            drawing=tuple(repetition for repetition, _ in keys),
-        )
+        membership = Membership(np.stack([self.rows[key] for key in keys]))
+        drawing = tuple(repetition for repetition, _ in keys)
+        return Population(recipe, given.records, given.roles, membership, given.seed, drawing=drawing)
 
     def check_stages(self) -> None:
         """Ask an untrained network about two records, so that what cannot be compared is known before training."""
-        job, population = self.job, self.populations[0]
+        job, (population, _) = self.job, self.groups[0]
         recipe = population.recipe
         if recipe.procedure.method == "function":
             return
@@ -122,44 +105,33 @@ class Networks:
         return Streams(self.job.config.seed, 0, ("layers",)).lent("asking")
 
     @contextmanager
-    def finished(self, progress: Callback | None) -> Iterator["Networks"]:
+    def finished(self, progress: Callback | None) -> Iterator[dict[Key, Network]]:
         """Train what is not finished, and keep it in the store until the block ends."""
-        job = self.job
-        store = Store(Path(job.config.store)).open()
+        job, found = self.job, dict[Key, Network]()
         with ExitStack() as held:
-            for population in self.populations:
-                held.enter_context(using(job.config.store, population))
-            for population, keys in zip(self.populations, self._groups, strict=True):
-                found = train(population, store, workers=job.workers, device=job.device, progress=progress)
+            stores = [held.enter_context(using(job.config.store, population)) for population, _ in self.groups]
+            for store, (population, keys) in zip(stores, self.groups, strict=True):
+                each = train(population, store, workers=job.workers, device=job.device, progress=progress)
+                seen, _ = signals(population, store, each)
+                right = correct(seen, np.arange(len(keys)))[:, self.test].mean(axis=1).tolist()
                 maker = Maker(population, store, job.device)
-                self._made |= {key: (maker, made) for key, made in zip(keys, found, strict=True)}
-            self.accuracies = self._accuracies(store)
-            yield self
+                known = (Network(maker, *one) for one in zip(each, [population.recipe] * len(keys), right, strict=True))
+                found |= dict(zip(keys, known, strict=True))
+            yield found
 
-    def made(self, key: Key) -> Made:
-        """Say what was measured of a network."""
-        return self._made[key][1]
 
-    def maker(self, key: Key) -> Maker:
-        """Return what made a network."""
-        return self._made[key][0]
-
-    def network(self, key: Key) -> nn.Module:
-        """Bring a network back from the store."""
-        maker, made = self._made[key]
-        network = maker.network(made)
-        if isinstance(network, Estimator):
-            raise ModelError(
-                f"{network.name}: layers are those of a network, and this is a classifier in scikit-learn's form: "
-                "expected a function that returns a torch.nn.Module"
-            )
-        return network
-
-    def _accuracies(self, store: Store) -> dict[Key, float]:
-        """Compute each network's accuracy on the test records."""
-        shares: dict[Key, float] = {}
-        for population, keys in zip(self.populations, self._groups, strict=True):
-            seen, _ = signals(population, store, [self.made(key) for key in keys])
-            right = correct(seen, np.arange(len(keys)))[:, self.split.test].mean(axis=1)
-            shares |= dict(zip(keys, right.tolist(), strict=True))
-        return shares
+def _divided(job: Job, options: Layers, share: float) -> tuple[Bools, dict[Key, Bools]]:
+    """Draw the test records, and who is seen by which network; exact duplicates are on one side."""
+    seed, audited = job.config.seed, job.population.roles.audited
+    groups = job.records.groups[audited]
+    test = group_split(groups, share, seeds.rng(seed, "layers", "test"))
+    left, rows = np.flatnonzero(~test), dict[Key, Bools]()
+    for repetition in range(options.seeds):
+        first = group_split(groups[left], 0.5, seeds.rng(seed, "layers", "halves", repetition))
+        check_halves(first)
+        half = np.zeros(len(audited), dtype=np.bool_)
+        half[left[first]] = True
+        rows |= {(repetition, ALL): ~test, (repetition, HALVES[0]): half}
+        if options.swap:
+            rows[repetition, HALVES[1]] = ~test & ~half
+    return test, rows

@@ -1,11 +1,12 @@
 """What the commands of ``locate`` that train models take of a configuration, and what means nothing to them."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
 from reticent.errors import SpecError
-from reticent.options import AuditConfig
+from reticent.jobs.attacks import put
+from reticent.options import AuditConfig, Options
 from reticent.report.output import Form, Output
 
 ATTACKING = (
@@ -22,25 +23,19 @@ ATTACKING = (
 """Keys of an audit's attacks and of its report."""
 
 
-def divided(values: Mapping[str, Any], own: Iterable[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Tell a command's own options from the keys of a configuration."""
-    heads, tree = set(own), dict[str, Any]()
-    rest: dict[str, Any] = {}
+def divided(values: Options, own: Iterable[str]) -> tuple[Options, Options]:
+    """Tell a command's own options, as a tree, from the keys of a configuration."""
+    heads, tree, rest = set(own), Options(), Options()
     for key, value in values.items():
-        first, *inner = key.replace("__", ".").split(".")
-        if first not in heads:
-            rest[key] = value
+        path = key.replace("__", ".").split(".")
+        if path[0] in heads:
+            put(tree, path, value)
         else:
-            table = tree
-            for name in [first, *inner][:-1]:
-                table = table.setdefault(name, {})
-                if not isinstance(table, dict):
-                    raise SpecError(f"{key}: {name} is a value, not a table")
-            table[[first, *inner][-1]] = value
+            rest[key] = value
     return tree, rest
 
 
-def refuse(values: Mapping[str, Any], command: str, keys: Iterable[str]) -> None:
+def refuse(values: Options, command: str, keys: Iterable[str]) -> None:
     """Refuse what a command would not heed; a file may hold it, since it may be that of an audit."""
     meaningless = set(keys)
     for key, value in values.items():

@@ -145,25 +145,20 @@ def of_own(
     return Source(working, before, after, materials, recipe, streams, origin(initial), name)
 
 
-def origin(initial: Weights | int | None) -> Origin:
+def origin(initial: Any) -> Origin:
     """Say where a state before training is from."""
     if initial is None:
         return Origin.FRESH
     if isinstance(initial, (str, Path)):
         return Origin.FILE
-    return Origin.GIVEN if isinstance(initial, Mapping) else Origin.SEED
-
-
-def _seed(initial: Any) -> int | None:
-    """Take the seed, where the state before training is given by one."""
-    if initial is None or isinstance(initial, (str, Path, Mapping)):
-        return None
-    if not isinstance(initial, bool) and isinstance(initial, Integral):
-        return int(initial)
-    raise InputError(
-        "initial: expected a file, a state dictionary, or the seed of torch.manual_seed (a whole number), got "
-        f"{type(initial).__name__}"
-    )
+    if isinstance(initial, Mapping):
+        return Origin.GIVEN
+    if isinstance(initial, bool) or not isinstance(initial, Integral):
+        raise InputError(
+            "initial: expected a file, a state dictionary, or the seed of torch.manual_seed (a whole number), got "
+            f"{type(initial).__name__}"
+        )
+    return Origin.SEED
 
 
 def drawn(build: Callable[[], nn.Module], seed: int | None, streams: Streams) -> nn.Module:
@@ -186,7 +181,8 @@ def states(
     streams: Streams,
 ) -> tuple[nn.Module, State, State]:
     """Build the network of a model that is given, as a module or by its weights, and hold its states against it."""
-    device, seed = materials.prepare.device, _seed(initial)
+    device, known = materials.prepare.device, origin(initial)
+    seed = int(initial) if known is Origin.SEED else None  # type: ignore[arg-type]
 
     def made() -> nn.Module:
         entry = ARCHITECTURES[recipe.architecture.method]
@@ -196,7 +192,7 @@ def states(
     if given is not None:
         check_whole(given, f"the network {type(given).__name__}")
         network, trained = copied(given).to(device), given.state_dict
-        if initial is None or seed is not None:
+        if known in {Origin.FRESH, Origin.SEED}:
             raise InputError(
                 "a network that is given as a module cannot be built again: expected initial= its state before "
                 "training (a file or a state dictionary)"
@@ -205,7 +201,7 @@ def states(
         network = wide(drawn(made, seed, streams)).to(device)
         trained = _reader(weights, network, "the weights")
     before: State = lambda: drawn(made, seed, streams).state_dict()  # noqa: E731
-    if initial is not None and seed is None:
+    if known in {Origin.FILE, Origin.GIVEN}:
         before = _reader(initial, network, "the initial state")
     trained(), before()  # What does not fit is found now.
     return network, before, trained

@@ -1,6 +1,6 @@
 """``reticent locate weights``: which weights give members away, and whether the network learns by the same ones."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike
 from torch import nn
 
 from reticent.ambient import fixed
-from reticent.data.load import of_python
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
 from reticent.findings.locate import InitialState, ScoredModel, WeightsDocument, WeightsEnvironment
-from reticent.jobs.config import KEYS, OWN, chosen, prepare
+from reticent.jobs.config import KEYS, asked, prepare
 from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate.scores import read_scores, scored
@@ -27,6 +26,7 @@ from reticent.locate.weights import Scoring
 from reticent.options import AuditConfig
 from reticent.population.train import choose_device
 from reticent.population.using import using
+from reticent.report.kinds import page
 from reticent.report.output import WEIGHTS, Output
 from reticent.say import locate as say
 from reticent.spec import full
@@ -118,48 +118,28 @@ def locate_weights(
             "a model of your own is given by network or weights, together with its members and its initial state: "
             f"got {'no members' if given else 'neither network nor weights'}"
         )
-    asked, records = _asked(config, rest)
-    out = taken(asked, FOLDER, WEIGHTS, [weights, initial, members, asked.dataset], checked)
+    chosen, records = asked(config, rest)
+    out = taken(chosen, FOLDER, WEIGHTS, [weights, initial, members, chosen.dataset], checked)
     work = Work(stage)
     with ExitStack() as held_open:
         if given:
             own = {"members": members, "network": network, "weights": weights, "initial": initial}
-            source = of_own(asked, records, choose_device(asked.device), bool(scoring.unlearning), **own)
+            source = of_own(chosen, records, choose_device(chosen.device), bool(scoring.unlearning), **own)
         else:
-            source = _trained(asked, records, model, scoring, work, held_open)
-        return _located(source, asked, scoring, seeds, out, work)
-
-
-def _asked(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> tuple[AuditConfig, Records | None]:
-    """Read the configuration, and the data where they are given as they are."""
-    data = values.get("dataset")
-    if data is None or isinstance(data, (str, Path)):
-        return chosen(config, values), None
-    asked = chosen(config, {**values, "dataset": OWN})
-    return asked, of_python("dataset", data, asked)
+            source = _trained(chosen, records, model, scoring, work, held_open)
+        return _located(source, chosen, scoring, seeds, out, work)
 
 
 def _trained(
-    config: AuditConfig,
-    records: Records | None,
-    row: int,
-    scoring: Scoring,
-    work: Work,
-    held: ExitStack,
+    config: AuditConfig, records: Records | None, row: int, scoring: Scoring, work: Work, held: ExitStack
 ) -> Source:
-    """Take a model of the audit's population; where nobody says how many reference records, a fifth."""
-    job = prepare(config, records, attacked=False)
-    if scoring.unlearning and not len(job.population.roles.reference):
-        if config.reference == 0:
-            raise InputError(
-                "vulnerability needs reference non-members: expected --reference of 1 or more, got 0; or give "
-                "--unlearning 0, which scores learnability"
-            )
-        given = {name: getattr(config, name) for name in config.model_fields_set}
-        wanted = max(2, len(job.records) // 5)
-        if config.records:
-            wanted = max(1, min(wanted, len(job.records) - config.records - config.validation))
-        job = prepare(AuditConfig(**given | {"reference": wanted}), job.records, attacked=False)
+    """Take a model of the audit's population."""
+    if scoring.unlearning and config.reference == 0:
+        raise InputError(
+            "vulnerability needs reference non-members: expected --reference of 1 or more, got 0; or give "
+            "--unlearning 0, which scores learnability"
+        )
+    job = prepare(config, records, attacked=False, reference=scoring.unlearning > 0)
     store = held.enter_context(using(job.config.store, job.population))
     with work.on("training", "training"):
         return of_population(job, row, store)
@@ -169,9 +149,6 @@ def _located(
     source: Source, config: AuditConfig, scoring: Scoring, repeats: int, out: Output, work: Work
 ) -> LocatedWeights:
     """Score, and write the page and, last, the numbers; the scores themselves are files of their own by then."""
-    from reticent.report.kinds import weights as kind  # draws with Matplotlib, which takes half a second to import
-    from reticent.report.render.html import html
-
     source.restore()
     device = source.materials.prepare.device
     with work.on("scoring"):
@@ -204,5 +181,5 @@ def _located(
     )
     document = say.weights(document)
     work.tell("report")
-    shown, numbers = out.write(document, {"weights.html": html(kind.weights(document))})
+    shown, numbers = out.write(document, {"weights.html": page(document)})
     return LocatedWeights(document, (shown, *found.files, numbers))

@@ -13,6 +13,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import InputError, ModelError, SpecError
+from reticent.findings.training import ProcedureFacts
 from reticent.locate.topk_mask import topk_mask
 from reticent.procedures.base import named, own, snapshot
 from reticent.procedures.costs import Costs
@@ -95,8 +96,8 @@ class _Method(TwoStage):
                 if all(torch.equal(first.initial[name], values[name]) for name in marked.mask):
                     marked.notices.append(SAME_DRAW)
             start = rewound(model, first.initial, values, marked.mask, spec)
-        facts = {"accuracy_before": known} | marked.facts
-        return SetBack(start, facts, marked.notices, marked.artefacts, _left(start, marked))
+        facts = ProcedureFacts(notices=tuple(marked.notices), cwrf=marked.facts.with_(accuracy_before=known))
+        return SetBack(start, facts, marked.artefacts, _left(start, marked))
 
 
 @torch.no_grad()

@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from reticent.findings.training import CwrfFacts, KindCounts
 from reticent.locate.layer_kinds import KINDS, layer_kinds
 from reticent.locate.scoring import Scores
 from reticent.locate.topk_mask import shuffled_mask, topk_mask
@@ -32,7 +32,7 @@ class Marked:
     mask: dict[str, Tensor]
     scores: Mapping[str, Tensor]
     unused: frozenset[str]
-    facts: dict[str, Any]
+    facts: CwrfFacts
     notices: list[str] = field(default_factory=list)
 
     @property
@@ -64,21 +64,23 @@ def mark(
         mask = shuffled_mask(mask, streams.generator("mask"))
     facts = _counts(model, mask)
     notices = []
-    if spec.rate and not facts["rewound"]:
+    if spec.rate and not facts.rewound:
         notices.append(
-            f"A rate of {spec.rate:g} of {facts['weights']} weights rounds to none: nothing was rewound, and the model "
+            f"A rate of {spec.rate:g} of {facts.weights} weights rounds to none: nothing was rewound, and the model "
             "was fine-tuned as it was."
         )
     if not by_score:
         return Marked(mask, {}, scores.unused, facts, notices)
-    facts |= {"member_loss": _ends(scores.member_loss), "divergence": _ends(scores.divergence)}
     positive = sum(int(torch.count_nonzero(value)) for value in scores.values())
-    if facts["rewound"] > positive:
+    if facts.rewound > positive:
         notices.append(
-            f"Only {positive} of the {facts['rewound']} rewound weights have a score above zero; the others were taken "
+            f"Only {positive} of the {facts.rewound} rewound weights have a score above zero; the others were taken "
             "in the order of the network."
         )
-    return Marked(mask, dict(scores), scores.unused, facts | {"positive_scores": positive}, notices)
+    facts = facts.with_(
+        member_loss=_ends(scores.member_loss), divergence=_ends(scores.divergence), positive_scores=positive
+    )
+    return Marked(mask, dict(scores), scores.unused, facts, notices)
 
 
 def _instead(model: nn.Module, kind: str, scores: Scores, streams: Streams) -> Scores:
@@ -94,17 +96,18 @@ def _instead(model: nn.Module, kind: str, scores: Scores, streams: Streams) -> S
     return Scores(other, unused=scores.unused)
 
 
-def _ends(values: tuple[float, ...]) -> list[float]:
+def _ends(values: tuple[float, ...]) -> tuple[float, ...]:
     """Return the first and the last."""
-    return [values[0], values[-1]] if values else []
+    return (values[0], values[-1]) if values else ()
 
 
-def _counts(model: nn.Module, mask: Mapping[str, Tensor]) -> dict[str, Any]:
+def _counts(model: nn.Module, mask: Mapping[str, Tensor]) -> CwrfFacts:
     of = layer_kinds(model)
-    by_kind: dict[str, dict[str, int]] = {}
+    kinds: dict[str, KindCounts] = {}
     for kind in KINDS:
         found = [value for name, value in mask.items() if of[name] == kind]
         if found:
-            by_kind[kind] = {"weights": sum(v.numel() for v in found), "rewound": sum(int(v.sum()) for v in found)}
-    weights, count = (sum(each[key] for each in by_kind.values()) for key in ("weights", "rewound"))
-    return {"weights": weights, "rewound": count, "rate": count / weights, "kinds": by_kind}
+            counted = (sum(v.numel() for v in found), sum(int(v.sum()) for v in found))
+            kinds[kind] = KindCounts(weights=counted[0], rewound=counted[1])
+    weights, count = sum(one.weights for one in kinds.values()), sum(one.rewound for one in kinds.values())
+    return CwrfFacts(weights=weights, rewound=count, rate=count / weights, kinds=kinds)

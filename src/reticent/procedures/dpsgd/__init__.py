@@ -15,6 +15,7 @@ from pydantic import model_validator
 from torch import nn
 
 from reticent.errors import SpecError
+from reticent.findings.training import ProcedureFacts, Proof
 from reticent.objectives import OBJECTIVES
 from reticent.procedures.base import Trained, begun, objective, own, snapshot
 from reticent.procedures.dpsgd import accounting, extra, gradients, layers
@@ -64,7 +65,7 @@ class DPSGD(Spec):
             )
         return self
 
-    def implied(self) -> dict[str, Any]:
+    def implied(self) -> dict[str, float]:
         """Return the epsilon that is aimed for where neither it nor the noise is given."""
         return {} if self.noise is not None else {"epsilon": AIMED}
 
@@ -122,19 +123,22 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     with gradients.per_record(model) as hooks:
         make = partial(PrivateRun, mechanism=mechanism, hooks=hooks)
         history = fit(model, recipe, materials, loss, streams, make=make)
-    facts: dict[str, Any] = {"notices": [*_notices(spec, spent, replaced), *loss.notices()]}
-    if spent is not None:
-        facts["accountant"] = {
-            "epsilon": spent.epsilon,
-            "delta": steps.delta,
-            "source": spent.source,
-            "noise": noise,
-            "max_norm": spec.max_norm,
-            "sample_rate": rate,
-            "steps": steps.count,
-            "neighbours": NEIGHBOURS,
-        }
-    return Trained(model, initial, history, facts=facts)
+    proof = (
+        None
+        if spent is None
+        else Proof(
+            epsilon=spent.epsilon,
+            delta=steps.delta,
+            source=spent.source,
+            noise=noise,
+            max_norm=spec.max_norm,
+            sample_rate=rate,
+            steps=steps.count,
+            neighbours=NEIGHBOURS,
+        )
+    )
+    said = (*_notices(spec, spent, replaced), *loss.notices())
+    return Trained(model, initial, history, facts=ProcedureFacts(notices=said, accountant=proof))
 
 
 def unproved(recipe: Recipe) -> str:

@@ -15,7 +15,6 @@ from reticent.errors import ModelError
 from reticent.objectives.base import Batch, named_inplace_errors
 from reticent.procedures.dpsgd.gradients import Part, PerRecord
 from reticent.training import optim
-from reticent.training.data import augment
 from reticent.training.run import Run
 
 PER_RECORD_FLOATS = 2**27
@@ -96,8 +95,8 @@ class PrivateRun(Run):
     def take(self, x: Tensor, y: Tensor, batch: Batch) -> Tensor:
         """Take one step: clip, add up, add noise, divide by the expected number of records, update."""
         recipe, mechanism = self.recipe, self.mechanism
-        if recipe.augmentation != "none" and len(y):
-            x = augment(x, recipe.augmentation, recipe.padding, self.noise)
+        if len(y):
+            x = self.materials.prepare.augmented(x, recipe, self.noise)
         sums = [torch.zeros_like(p, dtype=torch.float32) for p in self.parameters]
         total = torch.zeros((), device=y.device)
         for ids, xs, ys in zip(*(torch.split(t, self.largest) for t in (batch.ids, x, y)), strict=True):

@@ -16,6 +16,7 @@ from annotated_types import Ge, Le
 from torch import Tensor, nn
 
 from reticent.errors import SpecError
+from reticent.findings.training import MistFacts, ProcedureFacts
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import plain
 from reticent.procedures.base import Trained, fresh, gathered, let_go, named, objective, own, snapshot
@@ -88,12 +89,14 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     rounds = _Rounds(model, recipe, spec, materials, streams)
     rounds.train()
     model.eval()
-    facts = {"rounds": len(rounds.disagreement), "disagreement": rounds.disagreement, "validation": rounds.validation}
-    said = [
+    mist = MistFacts(
+        rounds=len(rounds.disagreement), disagreement=tuple(rounds.disagreement), validation=tuple(rounds.validation)
+    )
+    said = (
         *_small(len(materials.members), spec.parts, materials.classes),
         *gathered(rounds.notices, "copies of all rounds"),
-    ]
-    return Trained(model, initial, rounds.history, facts={"mist": facts} | ({"notices": said} if said else {}))
+    )
+    return Trained(model, initial, rounds.history, facts=ProcedureFacts(mist=mist, notices=said))
 
 
 def _small(members: int, parts: int, classes: int) -> list[str]:

@@ -11,7 +11,6 @@ from torch import Tensor, nn
 from reticent.errors import SpecError, TrainingDivergedError
 from reticent.objectives.base import Context, Objective
 from reticent.training import optim
-from reticent.training.data import augment
 from reticent.training.materials import forward
 from reticent.training.run import Run
 
@@ -83,10 +82,8 @@ class Copy(Run):
         drawn, sizes = self.sample()
         total = torch.zeros((), dtype=torch.float64, device=members.y.device)
         for ids in torch.split(drawn.to(members.y.device), sizes):
-            x = members.x[ids]
-            if recipe.augmentation != "none":
-                x = augment(x, recipe.augmentation, recipe.padding, self.noise)
-            given = self.materials.prepare(x)
+            prepare = self.materials.prepare
+            given = prepare(prepare.augmented(members.x[ids], recipe, self.noise))
             with torch.no_grad():
                 answers = [self._probabilities(other, given) for other in others]
             distance = disagreement(self._probabilities(self.model, given), answers)

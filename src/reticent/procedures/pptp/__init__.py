@@ -8,11 +8,11 @@ the initial values (`rewind`), of the statistics of BatchNorm too; those of stag
 
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from torch import nn
 
 from reticent.errors import SpecError
+from reticent.findings.training import OnsetFacts, PptpFacts, ProcedureFacts
 from reticent.locate.layers import Onset, onset
 from reticent.models.stages import stages
 from reticent.objectives import OBJECTIVES
@@ -21,7 +21,6 @@ from reticent.procedures.costs import Costs, Short
 from reticent.procedures.pptp.choice import chosen, measurable, possible, started
 from reticent.procedures.pptp.spec import AUTO, PPTP
 from reticent.procedures.two_stage import First, SetBack, TwoStage, accuracies, undefended
-from reticent.training.loop import History
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
@@ -107,15 +106,20 @@ class _Method(TwoStage):
         with costs.stage("choice"):
             choice = chosen(shown, spec, measured)
         start, count = started(model, shown[: choice.first], trained, back_to)
-        total = sum(value.numel() for value in model.parameters())
-        shares = {"parameters": total, "parameters_frozen": count, "share_frozen": count / total}
-        shared = [SHARED.format(spec.inner.method)] if spec.inner.method in APART and choice.first else []
-        return SetBack(start, {"accuracy_before": known, **choice.facts, **shares}, [*choice.notices, *shared])
-
-    def facts(self, back: SetBack, before: History | None, after: History) -> dict[str, Any]:
-        """Put together what a run says of the procedure."""
-        own = {} if before is None else {"epochs": [len(before.loss), len(after.loss)]}
-        return own | back.facts
+        total, found = sum(value.numel() for value in model.parameters()), choice.onset
+        facts = PptpFacts(
+            accuracy_before=known,
+            stage=choice.names[choice.first],
+            chosen="given" if found is None else "measured",
+            frozen=choice.names[: choice.first],
+            trained_again=choice.names[choice.first :],
+            onset=None if found is None else OnsetFacts.model_validate(found, from_attributes=True),
+            parameters=total,
+            parameters_frozen=count,
+            share_frozen=count / total,
+        )
+        shared = (SHARED.format(spec.inner.method),) * (spec.inner.method in APART and choice.first > 0)
+        return SetBack(start, ProcedureFacts(notices=(*choice.notices, *shared), pptp=facts))
 
     def short(self, recipe: Recipe) -> Short:
         """Shorten all trainings; what else is measured to choose the stage is as long as it is."""

@@ -1,10 +1,8 @@
 """Which stages of a network PPTP trains again, why, and the state that they begin from."""
 
-import json
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -39,17 +37,6 @@ class Choice:
     first: int
     onset: Onset | None
     notices: tuple[str, ...]
-
-    @property
-    def facts(self) -> dict[str, Any]:
-        """What a run says of the choice, as plain JSON values."""
-        return {
-            "stage": self.names[self.first],
-            "chosen": "given" if self.onset is None else "measured",
-            "frozen": list(self.names[: self.first]),
-            "trained_again": list(self.names[self.first :]),
-            "onset": None if self.onset is None else json.loads(json.dumps(self.onset.to_json())),
-        }
 
 
 def possible(model: nn.Module, shown: Sequence[Stage], spec: PPTP) -> None:

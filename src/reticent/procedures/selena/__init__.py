@@ -7,13 +7,14 @@ non-models say of the same view (released: a distillation without augmentation, 
 """
 
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import torch
 from annotated_types import Ge, Le
 from torch import nn
 
 from reticent.errors import SpecError
+from reticent.findings.training import ProcedureFacts, SelenaFacts
 from reticent.objectives.base import Objective
 from reticent.objectives.distillation import Distillation
 from reticent.procedures.base import Trained, fresh, gathered, own, snapshot
@@ -89,14 +90,13 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
             del network
     soft = (total / spec.outside).float()
     asked = Views(kept, assigned.to(soft.device), materials.classes) if views else None
-    facts: dict[str, Any] = {
-        "selena": {"sub_model_members": sizes, "sub_model_loss": losses, "targets": "view" if views else "stored"}
-    }
-    said = gathered(notices, "sub-models")
     with costs.stage("distillation"):
         made = _released(_distilling(recipe, spec), materials, streams, Distillation(asked or soft))
-    artefacts = {"assignment": assigned, "soft_targets": soft.cpu()}
-    return replace(made, artefacts=artefacts, facts=facts | ({"notices": said} if said else {}) | costs.facts)
+    selena = SelenaFacts(
+        sub_model_members=tuple(sizes), sub_model_loss=tuple(losses), targets="view" if views else "stored"
+    )
+    facts = ProcedureFacts(selena=selena, notices=gathered(notices, "sub-models"), stages=costs.stages)
+    return replace(made, artefacts={"assignment": assigned, "soft_targets": soft.cpu()}, facts=facts)
 
 
 def short(recipe: Recipe) -> Short:

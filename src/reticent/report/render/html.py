@@ -10,6 +10,7 @@ from functools import cache
 from importlib.resources import files
 
 from reticent.report import blocks as b
+from reticent.report.render.elements import Html, class_of, element, escaped, icon, lines, start
 from reticent.report.render.text import clean, plain, signs
 
 TALL = 20
@@ -20,23 +21,6 @@ CHOICES = 200
 """Most entries of a list of values."""
 PRINTED = 120
 """Lines of a table that are printed; the style sheet has the same number."""
-
-ICONS: dict[b.Tone, str] = {
-    "bad": '<path d="M12 2.6 22.6 21H1.4Z" fill="currentColor"/><path d="M12 9v6" stroke="var(--tint)" '
-    'stroke-width="2.2" stroke-linecap="round"/><circle cx="12" cy="18" r="1.3" fill="var(--tint)"/>',
-    "good": '<circle cx="12" cy="12" r="10.5" fill="currentColor"/><path d="m7 12.5 3.4 3.4L17 9" fill="none" '
-    'stroke="var(--tint)" stroke-width="2.4" stroke-linecap="round" stroke-linejoin="round"/>',
-    "unsure": '<rect x="1.8" y="1.8" width="20.4" height="20.4" rx="4" fill="currentColor"/><path d="M8.8 9.2a3.2 3.2 '
-    '0 1 1 4.6 2.9c-1 .5-1.4 1-1.4 2.2" fill="none" stroke="var(--tint)" stroke-width="2.2" stroke-linecap="round"/>'
-    '<circle cx="12" cy="17.9" r="1.4" fill="var(--tint)"/>',
-    "neutral": "",
-}
-
-
-class Html(str):
-    """Text that is ready for the page; all other text is escaped."""
-
-    __slots__ = ()
 
 
 def html(document: b.Document) -> str:
@@ -50,35 +34,35 @@ def html(document: b.Document) -> str:
     )
     by = f"reticent {clean(document.version, 40)}"
     menu = [
-        _element("a", block.menu, href="#finding" if isinstance(block, b.Banner) else f"#{block.key}")
+        element("a", block.menu, href="#finding" if isinstance(block, b.Banner) else f"#{block.key}")
         for block in document.blocks
         if isinstance(block, (b.Banner, b.Heading)) and block.menu and b.PAGE & block.only
     ]
-    head = _element(
+    head = element(
         "head",
         Html('<meta charset="utf-8">\n'),
         Html(f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'),
         Html('<meta name="viewport" content="width=device-width, initial-scale=1">\n'),
         Html('<meta name="color-scheme" content="light dark">\n'),
         Html(f'<meta name="generator" content="{standard.escape(by)}">\n'),
-        _element("title", clean(document.title, 200)),
+        element("title", clean(document.title, 200)),
         Html(f"\n<style>\n{style}\n</style>\n"),
     )
-    body = _element(
+    body = element(
         "body",
-        _element("a", "Skip to the content", class_="skip", href="#main"),
-        _element(
+        element("a", "Skip to the content", class_="skip", href="#main"),
+        element(
             "header",
-            _element("p", "reticent ", _element("span", document.brand), class_="brand"),
-            _element("nav", Html(" ".join(menu)), aria_label="Sections"),
+            element("p", "reticent ", element("span", document.brand), class_="brand"),
+            element("nav", Html(" ".join(menu)), aria_label="Sections"),
             class_="top",
         ),
         Html("\n"),
-        _element("main", main, id="main"),
+        element("main", main, id="main"),
         Html("\n"),
-        _element(
+        element(
             "footer",
-            _element(
+            element(
                 "p",
                 f"Written by {by}. This page is one file: it loads nothing and sends nothing. ",
                 _Page().text(document.files),
@@ -106,16 +90,16 @@ class _Page:
             if not b.PAGE & block.only:
                 continue
             if isinstance(block, b.Heading) and block.level == 2:
-                start = _start("section", id=block.key, aria_labelledby=f"{block.key}-title")
-                parts.append(Html(f"{'</section>' if parts else ''}\n{start}"))
+                opened = start("section", id=block.key, aria_labelledby=f"{block.key}-title")
+                parts.append(Html(f"{'</section>' if parts else ''}\n{opened}"))
             elif isinstance(block, b.Banner):
-                parts.append(_start("section", id="finding", class_=f"verdict {block.tone}"))
+                parts.append(start("section", id="finding", class_=f"verdict {block.tone}"))
             parts.append(self.block(block))
         return Html("\n".join(parts) + "\n</section>\n")
 
     def blocks(self, blocks: Iterable[b.Block]) -> Html:
         """Write blocks inside another one."""
-        return _lines(*(self.block(block) for block in blocks if b.PAGE & block.only))
+        return lines(*(self.block(block) for block in blocks if b.PAGE & block.only))
 
     def block(self, block: b.Block) -> Html:  # noqa: C901, PLR0912 - one line or two a kind
         """Write one block."""
@@ -124,35 +108,35 @@ class _Page:
                 return self.banner(block)
             case b.Heading(text, key, _, level):
                 self.heading = f"{key}-title" if key and level == 2 else key
-                return _element(f"h{level}", self.text(text), id=self.heading or None)
+                return element(f"h{level}", self.text(text), id=self.heading or None)
             case b.Prose(text, weight):
                 noted = self.announce(b.footnotes(text))
-                return Html(_element("p", self.text(text), class_=_class(weight)) + noted)
+                return Html(element("p", self.text(text), class_=class_of(weight)) + noted)
             case b.Bullets(items, weight):
-                return _element("ul", *(_element("li", self.text(item)) for item in items), class_=_class(weight))
+                return element("ul", *(element("li", self.text(item)) for item in items), class_=class_of(weight))
             case b.Notice(text, tone):
-                return _element("p", _icon(tone), " ", _element("span", self.text(text)), class_=f"notice {tone}")
+                return element("p", icon(tone), " ", element("span", self.text(text)), class_=f"notice {tone}")
             case b.Folded(title, inside):
-                return _element("details", _element("summary", self.text(title)), self.blocks(inside))
+                return element("details", element("summary", self.text(title)), self.blocks(inside))
             case b.Facts(groups):
-                made = (_element("div", _element("h3", clean(title)), _values(values)) for title, values in groups)
-                return _element("div", *made, class_="columns")
+                made = (element("div", element("h3", clean(title)), _values(values)) for title, values in groups)
+                return element("div", *made, class_="columns")
             case b.Terms(items):
-                made = (_element("div", _element("dt", word), _element("dd", self.text(said))) for word, said in items)
-                return _element("dl", *made, class_="glossary")
+                made = (element("div", element("dt", word), element("dd", self.text(said))) for word, said in items)
+                return element("dl", *made, class_="glossary")
             case b.Bars():
                 return self.bars(block)
             case b.Cards(cards):
                 texts = [text for card in cards if isinstance(card, b.Card) for text in (card.value, card.note)]
                 marked = self.announce(b.footnotes(*texts))
-                tiles = _element("div", *map(self.card, cards), class_="tiles")
+                tiles = element("div", *map(self.card, cards), class_="tiles")
                 return Html(tiles + marked)
             case b.Figures(figures, size, beside):
-                side = [_element("div", self.blocks(beside), class_="side")] if beside else []
+                side = [element("div", self.blocks(beside), class_="side")] if beside else []
                 drawn = (self.figure(figure) for figure in figures)
-                return _element("div", *drawn, *side, class_=f"figures {size}")
+                return element("div", *drawn, *side, class_=f"figures {size}")
             case b.Gallery(pictures):
-                return _element("ol", *map(_picture, pictures), class_="gallery")
+                return element("ol", *map(_picture, pictures), class_="gallery")
             case b.Table():
                 return self.table(block.shown("html"))
 
@@ -160,26 +144,26 @@ class _Page:
         """Write text with all its pieces."""
         match text:
             case str():
-                return _escaped(clean(text))
+                return escaped(clean(text))
             case tuple():
                 return Html("".join(map(self.text, text)))
             case b.Strong(inside):
-                return _element("strong", self.text(inside))
+                return element("strong", self.text(inside))
             case b.Code(said):
-                return _element("code", clean(said))
+                return element("code", clean(said))
             case b.Link(said, to):
-                return _element("a", said, href=f"#{to}")
+                return element("a", said, href=f"#{to}")
             case b.Name(said, most):
-                broken = re.sub("([,:+])(?=[^ ])", r"\1<wbr>", _escaped(clean(said, most)))
-                return _element("bdi", Html(broken), title=clean(said, 600) if len(said) > most else None)
+                broken = re.sub("([,:+])(?=[^ ])", r"\1<wbr>", escaped(clean(said, most)))
+                return element("bdi", Html(broken), title=clean(said, 600) if len(said) > most else None)
             case b.Span(low, high):
-                return _escaped(clean(f"{low} to {high}"))
+                return escaped(clean(f"{low} to {high}"))
             case b.Footnote(said):
                 sign, key = self.marks[said]
-                return _element("a", sign, class_="mark", href=f"#{key}", aria_label="see the note")
+                return element("a", sign, class_="mark", href=f"#{key}", aria_label="see the note")
             case b.Dot(kind, number):
-                at = _element("span", number, class_="number") if number else ""
-                return Html(at + _element("i", class_=f"dot {kind}", aria_hidden="true"))
+                at = element("span", number, class_="number") if number else ""
+                return Html(at + element("i", class_=f"dot {kind}", aria_hidden="true"))
 
     def announce(self, notes: tuple[str, ...]) -> Html:
         """Number the footnotes of a block, and write them, to stand below it."""
@@ -187,49 +171,50 @@ class _Page:
         for said, sign in signs(notes).items():
             self.notes += 1
             self.marks[said] = sign, f"note-{self.notes}"
-            made.append(_element("p", f"{sign} {said}", class_="note", id=self.marks[said][1]))
+            made.append(element("p", f"{sign} {said}", class_="note", id=self.marks[said][1]))
         return Html("".join(made))
 
     def banner(self, banner: b.Banner) -> Html:
         """Write the head of a page, inside its section."""
         self.heading = "finding-sentence"
-        badge = [_element("p", _icon(banner.tone), " ", _element("strong", banner.word), class_="badge")]
+        badge = [element("p", icon(banner.tone), " ", element("strong", banner.word), class_="badge")]
         size = "long" if len(plain(banner.sentence)) > 180 else None
         self.tile = "h2"
         inside = self.blocks(banner.blocks)
         self.tile = "h3"
-        return _lines(
-            _element("p", self.text(banner.about), class_="about"),
+        return lines(
+            element("p", self.text(banner.about), class_="about"),
             *(badge if banner.word else []),
-            _element("h1", self.text(banner.sentence), id="finding-sentence", class_=size),
+            element("h1", self.text(banner.sentence), id="finding-sentence", class_=size),
             inside,
         )
 
     def card(self, card: b.Card | b.Bars) -> Html:
         """Write one number that stands out."""
         if isinstance(card, b.Bars):
-            return _element("div", self.bars(card), class_="tile wide")
+            return element("div", self.bars(card), class_="tile wide")
         size = "big long" if len(plain(card.value)) > 8 else "big"
-        value, note = self.text(card.value), self.text(card.note)
-        return _element("div", _element(self.tile, card.title), _p(value, size), _p(note, "note"), class_="tile")
+        value = element("p", self.text(card.value), class_=size)
+        note = element("p", self.text(card.note), class_="note")
+        return element("div", element(self.tile, card.title), value, note, class_="tile")
 
     def bars(self, bars: b.Bars) -> Html:
         """Write bars on one track each."""
         made = (
-            _element(
+            element(
                 "p",
-                _element("span", self.text(bar.label), class_="bar-label"),
-                _element("span", *_bar(bar), class_="track", aria_hidden="true"),
+                element("span", self.text(bar.label), class_="bar-label"),
+                element("span", *_bar(bar), class_="track", aria_hidden="true"),
             )
             for bar in bars.bars
         )
-        title = [_element(self.tile, bars.title)] if bars.title else []
-        return _element("div", *title, *made, class_="bars")
+        title = [element(self.tile, bars.title)] if bars.title else []
+        return element("div", *title, *made, class_="bars")
 
     def figure(self, figure: b.Figure) -> Html:
         """Draw a figure."""
-        caption = [_element("figcaption", self.text(figure.caption))] if figure.caption else []
-        return _element("figure", Html(f"\n{figure.draw()}\n"), *caption)
+        caption = [element("figcaption", self.text(figure.caption))] if figure.caption else []
+        return element("figure", Html(f"\n{figure.draw()}\n"), *caption)
 
     def table(self, table: b.Table) -> Html:
         """Write a table, with what it is searched by above it and its footnotes below."""
@@ -239,17 +224,17 @@ class _Page:
         texts = next((i for i, column in enumerate(table.columns) if i and column.numbers), len(table.columns))
         classes = ["sortable" * table.sortable, "stack" * table.stacks]
         heads = [_head(column, i == table.sorted) for i, column in enumerate(table.columns)]
-        made = _element(
+        made = element(
             "table",
-            _element("caption", clean(table.title, 300)),
-            _element("thead", _row(heads), role="rowgroup"),
-            _element("tbody", *(self.row(row, table) for row in table.rows), role="rowgroup"),
+            element("caption", clean(table.title, 300)),
+            element("thead", _row(heads), role="rowgroup"),
+            element("tbody", *(self.row(row, table) for row in table.rows), role="rowgroup"),
             role="table",
             class_=" ".join(filter(None, classes)) or None,
             id=key,
             data_texts=str(texts) if table.sortable else None,
         )
-        framed = _element(
+        framed = element(
             "div",
             made,
             class_="scroll tall" if len(table.rows) > TALL else "scroll",
@@ -258,10 +243,12 @@ class _Page:
             aria_label=None if self.heading else clean(table.title, 300),
             tabindex="0",
         )
-        hints = [] if table.stacks else [_p("Move the table sideways to see all columns.", "note narrow-only")]
+        hints = []
+        if not table.stacks:
+            hints.append(element("p", "Move the table sideways to see all columns.", class_="note narrow-only"))
         if len(table.rows) > PRINTED:
-            hints.append(_p(f"On paper: the first {PRINTED} lines.", "note print-only"))
-        return _lines(*hints, *_controls(table, key), framed, notes)
+            hints.append(element("p", f"On paper: the first {PRINTED} lines.", class_="note print-only"))
+        return lines(*hints, *_controls(table, key), framed, notes)
 
     def row(self, row: b.Row, table: b.Table) -> Html:
         """Write a line of a table."""
@@ -274,13 +261,13 @@ class _Page:
         signs, said = _parted(cell.text)
         text = self.text(said)
         if text and (first or not column.numbers):
-            text = Html(self.text(signs) + (text if isinstance(said, b.Name) else _element("bdi", text)))
+            text = Html(self.text(signs) + (text if isinstance(said, b.Name) else element("bdi", text)))
         elif stacks and (cell.below or cell.tone != "usual"):
-            text = _element("span", text, class_="value")
-        below = (_element("span", self.text(one), class_="span") for one in cell.below)
+            text = element("span", text, class_="value")
+        below = (element("span", self.text(one), class_="span") for one in cell.below)
         label = f"{column.title} ({column.note})" if column.note else column.title
         classes = " ".join(filter(None, ["" if column.numbers else "text", "" if cell.tone == "usual" else cell.tone]))
-        return _element(
+        return element(
             "th" if first else "td",
             text,
             *below,
@@ -299,76 +286,39 @@ def _parted(text: b.Text) -> tuple[b.Text, b.Text]:
     return text[0], text[1] if len(text) == 2 else text[1:]
 
 
-def _escaped(text: str) -> Html:
-    return text if isinstance(text, Html) else Html(standard.escape(text))
-
-
-def _start(tag: str, **attributes: str | None) -> Html:
-    told = (
-        f' {name.rstrip("_").replace("_", "-")}="{standard.escape(value)}"'
-        for name, value in attributes.items()
-        if value is not None
-    )
-    return Html(f"<{tag}{''.join(told)}>")
-
-
-def _element(tag: str, *inside: str, **attributes: str | None) -> Html:
-    """Write an element; what is inside is escaped unless it is `Html`."""
-    return Html(f"{_start(tag, **attributes)}{''.join(map(_escaped, inside))}</{tag}>")
-
-
-def _p(text: str, class_: str) -> Html:
-    return _element("p", text, class_=class_)
-
-
-def _lines(*parts: Html) -> Html:
-    return Html("\n".join(filter(None, parts)))
-
-
-def _class(weight: str) -> str | None:
-    return None if weight == "usual" else weight
-
-
-def _icon(tone: b.Tone) -> Html:
-    drawn = ICONS[tone]
-    return Html(
-        f'<svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">{drawn}</svg>' * bool(drawn)
-    )
-
-
 def _values(values: b.Values) -> Html:
     made = []
     for name, value in values:
         nested = isinstance(value, tuple)
-        told = _values(value) if isinstance(value, tuple) else _element("bdi", clean(value, 300))
-        pair = _element("dt", clean(name)), _element("dd", told)
-        made.append(_element("div", *pair, class_="nested" if nested else None))
-    return _element("dl", *made, class_="facts")
+        told = _values(value) if isinstance(value, tuple) else element("bdi", clean(value, 300))
+        pair = element("dt", clean(name)), element("dd", told)
+        made.append(element("div", *pair, class_="nested" if nested else None))
+    return element("dl", *made, class_="facts")
 
 
 def _bar(bar: b.Bar) -> list[Html]:
     place = f"left:{100 * bar.start:.2f}%;width:{100 * (bar.end - bar.start):.2f}%"
-    made = [_element("span", class_=f"bar {bar.style}", style=place)]
+    made = [element("span", class_=f"bar {bar.style}", style=place)]
     if bar.interval is not None:
         low, high = bar.interval
-        made.append(_element("span", class_="whisker", style=f"left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%"))
+        made.append(element("span", class_="whisker", style=f"left:{100 * low:.2f}%;width:{100 * (high - low):.2f}%"))
     return made
 
 
 def _picture(picture: b.Picture) -> Html:
     alternative = standard.escape(clean(picture.alternative, 120))
     image = Html(f'<img src="{standard.escape(picture.source)}" alt="{alternative}" width="96" height="96">')
-    lines = (_element("span", clean(line)) for line in picture.lines)
-    return _element("li", image, _element("p", _element("b", _element("bdi", clean(picture.title, 40))), *lines))
+    lines = (element("span", clean(line)) for line in picture.lines)
+    return element("li", image, element("p", element("b", element("bdi", clean(picture.title, 40))), *lines))
 
 
 def _row(cells: Sequence[Html], class_: str | None = None) -> Html:
-    return Html(_element("tr", *cells, role="row", class_=class_) + "\n")
+    return Html(element("tr", *cells, role="row", class_=class_) + "\n")
 
 
 def _head(column: b.Column, falling: bool) -> Html:
-    note = [_element("span", column.note)] if column.note else []
-    return _element(
+    note = [element("span", column.note)] if column.note else []
+    return element(
         "th",
         clean(column.title),
         *note,
@@ -383,7 +333,7 @@ def _controls(table: b.Table, key: str) -> list[Html]:
     """Offer a field for searching, lists of values, and a least value; the script shows them."""
     offered = [(i, _options(table, i)) for i in table.choices]
     lists = [
-        _element("label", _element("bdi", table.columns[i].title), " ", _select(i, options))
+        element("label", element("bdi", table.columns[i].title), " ", _select(i, options))
         for i, options in offered
         if 1 < len(options) <= CHOICES
     ]
@@ -393,15 +343,15 @@ def _controls(table: b.Table, key: str) -> list[Html]:
     least = []
     if table.least is not None:
         number = Html(f'<input type="number" step="any" data-least="{table.least}">')
-        least.append(_element("label", f"{table.columns[table.least].title} at least ", number))
-    status = _element("output", role="status", aria_live="polite", data_total=str(table.total or len(table.rows)))
-    fields = _element("label", "Find ", search), *lists, *least, status
-    return [_element("form", *fields, class_="controls", hidden="", data_table=key, aria_label="Filter the table")]
+        least.append(element("label", f"{table.columns[table.least].title} at least ", number))
+    status = element("output", role="status", aria_live="polite", data_total=str(table.total or len(table.rows)))
+    fields = element("label", "Find ", search), *lists, *least, status
+    return [element("form", *fields, class_="controls", hidden="", data_table=key, aria_label="Filter the table")]
 
 
 def _select(column: int, options: Iterable[str]) -> Html:
-    entries = (_element("option", one, value=one) for one in options)
-    return _element("select", _element("option", "all", value=""), *entries, data_column=str(column))
+    entries = (element("option", one, value=one) for one in options)
+    return element("select", element("option", "all", value=""), *entries, data_column=str(column))
 
 
 def _options(table: b.Table, column: int) -> list[str]:

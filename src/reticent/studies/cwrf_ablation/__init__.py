@@ -7,47 +7,39 @@ new draw in place of the initial values, and fine-tuning without rewinding.
 
 from collections.abc import Iterator
 from statistics import fmean
-from typing import Any
 
-from reticent.findings.study import AnyPanel, Column, DotsPanel, Figure, Form, Level, LinesPanel, Points
+from reticent.findings.study import AnyPanel, DotsPanel, Figure, LinesPanel
+from reticent.options import Options
 from reticent.studies import presets
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.cwrf_ablation.claims import CLAIMS
 from reticent.studies.cwrf_ablation.pruning import PRUNED, pruned
 from reticent.studies.cwrf_ablation.rows import CONTROLS, NO_REWINDING, PUBLISHED, SCRATCH, VARIANTS, named
 from reticent.studies.measured import Measured, Pairs, Recipes, collect, measure_all
-
-ABOUT = {
-    "A1": "vulnerable weights held at zero, the others trained",
-    "A2": "vulnerable weights rewound and trained, the others held",
-    "A3": "CWRF: vulnerable weights rewound and held, the others trained",
-}
-
-
-def _defense(options: str) -> str:
-    return f"cwrf:{options}+relaxloss"
+from reticent.studies.metrics import METRICS, columns
 
 
 def _recipes(bench: Bench) -> Recipes:
     """List what is trained: by row, its defense and a word on it."""
     rate = bench.options["rate"]
-    rows: dict[str, tuple[str | None, str]] = {SCRATCH: ("relaxloss", "RelaxLoss alone")}
-    for one in bench.options["rates"]:
-        for variant, option in VARIANTS.items():
-            rows[named(variant, one)] = (_defense(f"rate={one},variant={option}"), ABOUT[variant])
-    for name, (option, about) in CONTROLS.items():
-        rows[name] = (_defense(f"rate={rate},{option}"), f"{about}; r = {100 * rate:g} %")
-    rows[NO_REWINDING] = (_defense("rate=0"), "fine-tuned as long, nothing rewound or held")
-    return rows
+    made = {
+        named(variant, one): (f"rate={one},{how}", what)
+        for one in bench.options["rates"]
+        for variant, (how, what) in VARIANTS.items()
+    }
+    made |= {name: (f"rate={rate},{how}", f"{what}; r = {100 * rate:g} %") for name, (how, what) in CONTROLS.items()}
+    made[NO_REWINDING] = "rate=0", "fine-tuned as long, nothing rewound or held"
+    rows = {name: (f"cwrf:{how}+relaxloss", about) for name, (how, about) in made.items()}
+    return {SCRATCH: ("relaxloss", "RelaxLoss alone"), **rows}
 
 
 def _pairs(bench: Bench) -> Pairs:
     """Name the differences that claims and the page ask for."""
     made: dict[str, tuple[str, str]] = {}
     for rate in bench.options["rates"]:
-        one, two, three = (named(variant, rate) for variant in VARIANTS)
-        made |= {f"A3 - A2, {rate:g}": (three, two), f"A2 - A1, {rate:g}": (two, one)}
-        made |= {f"A1 - scratch, {rate:g}": (one, SCRATCH), f"A3 - scratch, {rate:g}": (three, SCRATCH)}
+        rows = {variant: named(variant, rate) for variant in VARIANTS} | {"scratch": SCRATCH}
+        for first, second in (("A3", "A2"), ("A2", "A1"), ("A1", "scratch"), ("A3", "scratch")):
+            made[named(f"{first} - {second}", rate)] = rows[first], rows[second]
     ours = named("A3", bench.options["rate"])
     return made | {f"A3 - {name}": (ours, name) for name in (*CONTROLS, NO_REWINDING)}
 
@@ -64,52 +56,29 @@ def measured(bench: Bench) -> Found:
 
 def _counts(row: Measured) -> str:
     """Count what was rewound of each kind of layer, on average over models: a mask is a choice of kinds, too."""
-    each = [one["cwrf"]["kinds"] for one in row.facts if "cwrf" in one]
-    if not any(kind["rewound"] for one in each for kind in one.values()):
+    each = [one.facts.cwrf.kinds for one in row.made if one.facts.cwrf is not None]
+    if not any(kind.rewound for one in each for kind in one.values()):
         return ""
     return ", ".join(
-        f"{fmean(one[kind]['rewound'] for one in each):,.0f} of {total['weights']:,} {kind}"
+        f"{fmean(one[kind].rewound for one in each):,.0f} of {total.weights:,} {kind}"
         for kind, total in each[0].items()
     )
 
 
-COLUMNS = (
-    Column(key="accuracy", label="Accuracy, non-members", form="share"),
-    Column(key="loss_members", label="Loss, members"),
-    Column(key="loss", label="Loss, non-members"),
-    Column(key="gap", label="Loss gap"),
-    Column(key="auc_lira", label="LiRA AUC"),
-    Column(key="tpr_lira_0.01", label="LiRA TPR at 1 %", form="share"),
-    Column(key="auc_rmia", label="RMIA AUC"),
-    Column(key="seconds", label="Seconds a model", form="seconds"),
-)
-
-PANELS: tuple[tuple[str, str, Form], ...] = (
-    ("accuracy", "Accuracy on non-members", "share"),
-    ("loss_members", "Loss of members", "number"),
-    ("loss", "Loss of non-members", "number"),
-    ("auc_lira", "LiRA AUC", "number"),
-)
+DRAWN = ("accuracy", "loss_members", "loss", "auc_lira")
 
 
-def _lines(results: Results, setting: Setting, metric: str, title: str, form: Form) -> LinesPanel:
-    rates = tuple(setting.options["rates"])
-    known = {name: results.get(setting.key, name, metric) for name in (SCRATCH, NO_REWINDING)}
+def _lines(results: Results, setting: Setting, metric: str) -> LinesPanel:
+    rates, known = tuple(setting.options["rates"]), METRICS[metric]
+    rows = {variant: [named(variant, rate) for rate in rates] for variant in VARIANTS}
     return LinesPanel(
-        title=title,
+        title=known.label,
         x="share of weights rewound, r",
-        y=title,
+        y=known.label,
         log_x=True,
-        form=form,
-        series=tuple(
-            Points(
-                label=variant,
-                x=rates,
-                estimates=results.drawn(setting.key, (named(variant, rate) for rate in rates), metric),
-            )
-            for variant in VARIANTS
-        ),
-        levels=tuple(Level(label=name.lower(), value=one.value) for name, one in known.items() if one is not None),
+        form=known.form,
+        series=tuple(results.points(setting, names, metric, variant, rates) for variant, names in rows.items()),
+        levels=results.levels(setting, (SCRATCH, NO_REWINDING), metric),
     )
 
 
@@ -120,13 +89,13 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
         title="LiRA AUC with other masks and values",
         x="AUC of LiRA",
         names=names,
-        series=(Points(estimates=results.drawn(setting.key, names, "auc_lira")),),
+        series=(results.points(setting, names, "auc_lira"),),
     )
-    panels: list[AnyPanel] = [*(_lines(results, setting, *panel) for panel in PANELS), masks]
+    panels: list[AnyPanel] = [*(_lines(results, setting, metric) for metric in DRAWN), masks]
     yield Figure(name=setting.key, title=f"A1, A2 and A3 over r, {setting.label}", panels=tuple(panels))
 
 
-OPTIONS: dict[str, Any] = {"rates": (0.001, 0.01, 0.03, 0.05), "rate": 0.01, "fpr": 0.01, "located": 4}
+OPTIONS: Options = {"rates": (0.001, 0.01, 0.03, 0.05), "rate": 0.01, "fpr": 0.01, "located": 4}
 FEWER = OPTIONS | {"rates": (0.01, 0.05)}
 SCALES = {
     "tiny": Scale(
@@ -151,7 +120,7 @@ STUDY = Study(
     paper=presets.FANG_AND_KIM,
     scales=SCALES,
     measure=measured,
-    columns=COLUMNS,
+    columns=columns("accuracy", "loss_members", "loss", "gap", "auc_lira", "tpr_lira_0.01", "auc_rmia", "seconds"),
     claims=CLAIMS,
     published=(PUBLISHED,),
     draw=drawn,

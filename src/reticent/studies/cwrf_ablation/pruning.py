@@ -6,6 +6,7 @@ The paper lacks a control: M2 with as many weights of each parameter tensor, dra
 holds most gains and biases of norm layers at zero, which kills whole channels: it tells nothing about places.)
 """
 
+import contextlib
 from dataclasses import replace
 from io import BytesIO
 from pathlib import Path
@@ -23,7 +24,7 @@ from reticent.report.files import make_folder, replace_bytes
 from reticent.spec import identity
 from reticent.store import Store
 from reticent.studies.base import Bench, Found
-from reticent.studies.measured import Bools, means, record_weights
+from reticent.studies.measured import Bools, initial, means, record_weights
 from reticent.studies.numbers import combined
 from reticent.training.start import Start
 from reticent.version import VERSION
@@ -37,7 +38,7 @@ MODELS = {
     "M2 at random": "M2 with as many weights of each parameter tensor, drawn by chance, held at zero",
 }
 PAIRS = (("M2", "M1"), ("M2", "M3"), ("M2", "M2 at random"))
-FORMAT = 2
+FORMAT = 3
 """Of what is kept of a model; a change makes all be measured again."""
 
 
@@ -65,26 +66,11 @@ def pruned(bench: Bench, found: Found) -> None:
 
 def _kept(folder: Path, maker: Maker, store: Store, made: Made) -> Bools:
     """Find what the networks of one model answer right, or train them and keep it."""
-    scoring = Scoring(unlearning=0.0)
-    said = {
-        "format": FORMAT,
-        "reticent": VERSION,
-        "training": made.training,
-        "pruned": PRUNED,
-        "models": list(MODELS),
-        "scoring": scoring.model_dump(mode="json"),
-        "device": maker.device.type,
-    }
-    path = folder / f"pruned-{made.model}-{identity(said)}.npy"
-    size = (len(MODELS), len(maker.population.roles.audited))
-    try:
-        known = np.load(path, allow_pickle=False)
-        if known.shape == size and known.dtype == np.bool_:
-            return np.asarray(known)
-    except (OSError, ValueError, EOFError):
-        pass  # Not there, or not whole: it is measured.
+    path = folder / f"pruned-{made.model}-{identity([FORMAT, VERSION, made.training, maker.device.type])}.npy"
+    with contextlib.suppress(OSError, ValueError, EOFError):  # Not there, or not whole: it is measured.
+        return np.asarray(np.load(path, allow_pickle=False), np.bool_)
     with fixed(), maker.population.streams(made.model).lent("asking"):
-        networks = _networks(maker, store, made, scoring)
+        networks = _networks(maker, store, made)
         labels = maker.population.records.y[maker.population.roles.audited]
         right = np.stack([maker.ask(network, made.model).accuracy(labels) for network in networks])
     stream = BytesIO()
@@ -94,17 +80,16 @@ def _kept(folder: Path, maker: Maker, store: Store, made: Made) -> Bools:
     return right
 
 
-def _networks(maker: Maker, store: Store, made: Made, scoring: Scoring) -> list[torch.nn.Module]:
+def _networks(maker: Maker, store: Store, made: Made) -> list[torch.nn.Module]:
     """Make M1, M2, M3 and the control of one model."""
     population = maker.population
     materials, streams = maker.materials(made.model), population.streams(made.model)
     network = maker.network(made)
-    run = store.whole(made.training)
-    initial = {name: torch.from_numpy(value) for name, value in run.arrays("initial.safetensors").items()}
-    scores = score(network, initial, materials, scoring, streams.child("pruned"), population.recipe)
+    before = initial(store, made)
+    scores = score(network, before, materials, Scoring(unlearning=0.0), streams.child("pruned"), population.recipe)
     kept = topk_mask(scores, 1 - PRUNED)
     drawn = shuffled_mask(kept, streams.child("pruned").generator("by chance"))
-    starts = [Start(_masked(initial, keep), keep) for keep in (kept, drawn)]
+    starts = [Start(_masked(before, keep), keep) for keep in (kept, drawn)]
     retrained = [plain.train(population.recipe, replace(materials, start=one), streams).model for one in starts]
     cut = maker.network(made)
     cut.load_state_dict(_masked(network.state_dict(), kept))

@@ -3,8 +3,11 @@
 from reticent.studies.base import Published
 
 SCRATCH = "From scratch"
-VARIANTS = {"A1": "remove", "A2": "rewind-train-vulnerable", "A3": "cwrf"}
-"""Variant -> CWRF's option."""
+VARIANTS = {
+    "A1": ("variant=remove", "vulnerable weights held at zero, the others trained"),
+    "A2": ("variant=rewind-train-vulnerable", "vulnerable weights rewound and trained, the others held"),
+    "A3": ("variant=cwrf", "CWRF: vulnerable weights rewound and held, the others trained"),
+}
 CONTROLS = {
     "Random mask": ("mask=random", "A3 with as many weights, drawn by chance from all"),
     "Random within": ("mask=random-within", "A3 with as many weights of each parameter tensor, drawn by chance"),
@@ -12,15 +15,15 @@ CONTROLS = {
     "Learnability mask": ("mask=learnability", "A3 with the weights of the largest learnability scores"),
     "Fresh values": ("value=fresh", "A3 with a new draw in place of the initial values"),
 }
-"""Row -> CWRF's option, and what it is."""
+"""Both: name -> CWRF's option, and what it is."""
 CHANCE = ("Random mask", "Random within")
 """The first differs from A3 in the kinds of layer that it takes from too, the second in the weights alone."""
 NO_REWINDING = "r = 0"
 
 
-def named(variant: str, rate: float) -> str:
-    """Name a row."""
-    return f"{variant}, r = {100 * rate:g} %"
+def named(what: str, rate: float) -> str:
+    """Name a row, or a difference of rows, at a rate."""
+    return f"{what}, r = {100 * rate:g} %"
 
 
 RATES = (0.001, 0.01, 0.03, 0.05)

@@ -7,27 +7,27 @@ its own control (`reticent.studies.matching`).
 """
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
-from reticent.findings.study import Column, DotsPanel, Figure, Form, Level, Points
+from reticent.findings.study import DotsPanel, Figure, Level
+from reticent.options import Options
 from reticent.rounding import fraction, percent
 from reticent.studies import presets
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
-from reticent.studies.cwrf_defenses.claims import ATTACKS, CLAIMS, POINTS, acts
-from reticent.studies.cwrf_defenses.printed import NONE, PUBLISHED, TITLES, WITH
-from reticent.studies.matching import controls, missing
+from reticent.studies.cwrf_defenses.claims import CLAIMS, acts
+from reticent.studies.cwrf_defenses.printed import NONE, PUBLISHED, WITH, titles
+from reticent.studies.matching import controls, estimated
 from reticent.studies.measured import Measured, Recipes, collect, measure_all
-from reticent.studies.numbers import combined
+from reticent.studies.metrics import ATTACKS, METRICS, POINTS, columns
 
 
 def _recipes(bench: Bench) -> Recipes:
     """List what is trained: by row, its defense and a word on it."""
     rate, rows = bench.options["rate"], dict[str, tuple[str | None, str]]()
-    for name in bench.options["defenses"]:
-        plain = None if name == "none" else name
-        rows[TITLES[name.partition(":")[0]]] = (plain, "cross-entropy alone" if plain is None else name)
-        joined = f"cwrf:rate={rate:g}" + ("" if plain is None else f"+{name}")
-        rows[TITLES[name.partition(":")[0]] + WITH] = (joined, joined)
+    for title, name in titles(bench.options["defenses"]).items():
+        alone = None if name == "none" else name
+        rows[title] = (alone, "cross-entropy alone" if alone is None else name)
+        joined = f"cwrf:rate={rate:g}" + ("" if alone is None else f"+{name}")
+        rows[title + WITH] = (joined, joined)
     return rows
 
 
@@ -39,20 +39,14 @@ def measured(bench: Bench) -> Found:
     pairs = {f"CWRF on {name}": (name + WITH, name) for name in alone}
     pairs |= {acts(name): (name, NONE) for name in alone[1:]}
     found = collect([*rows, *matched.stopped], pairs)
-    missed = {row.name: matched.missed(row) for row in rows[1:]}
-    found.numbers |= {(name, "excess_accuracy"): missing(parts) for name, parts in missed.items()}
-    for name in alone:
-        parts = [*missed[name + WITH], *((-weight, part) for weight, part in missed.get(name, []))]
-        found.numbers[f"CWRF on {name}, matched", "excess_accuracy"] = missing(parts)
-    for attack in ATTACKS:
-        metric = f"auc_{attack}"
+    for metric in ("accuracy", *(f"auc_{attack}" for attack in ATTACKS)):
+        # The undefended network, the first row, is its own control.
         excess = {row.name: matched.excess(row, metric) for row in rows[1:]}
-        for name, parts in excess.items():
-            found.numbers[name, f"excess_{metric}"] = combined(parts)
+        found.numbers |= {(name, f"excess_{metric}"): estimated(parts) for name, parts in excess.items()}
         for name in alone:
-            # The undefended network is its own control.
-            without = [(-weight, part) for weight, part in excess.get(name, [])]
-            found.numbers[f"CWRF on {name}, matched", metric] = combined([*excess[name + WITH], *without])
+            parts = [*excess[name + WITH], *((-weight, part) for weight, part in excess.get(name, []))]
+            key = "excess_accuracy" if metric == "accuracy" else metric
+            found.numbers[f"CWRF on {name}, matched", key] = estimated(parts)
     if matched.stopped:
         found.notes.append(f"seed {bench.seed}: controls are {_listed(matched.stopped)}.")
     return found
@@ -66,56 +60,34 @@ def _listed(stopped: Sequence[Measured]) -> str:
     )
 
 
-COLUMNS = (
-    Column(key="accuracy", label="Accuracy, non-members", form="share"),
-    Column(key="accuracy_members", label="Accuracy, members", form="share"),
-    Column(key="excess_accuracy", label="Accuracy that its control misses", form="points"),
-    Column(key="auc_lira", label="LiRA AUC"),
-    Column(key="excess_auc_lira", label="LiRA AUC less its control's", form="difference"),
-    Column(key="tpr_lira_0.01", label="LiRA TPR at 1 %", form="share"),
-    Column(key="tpr_lira_0.001", label="LiRA TPR at 0.1 %", form="small share"),
-    Column(key="zero_lira", label="LiRA TPR at 0.001 %", form="small share"),
-    Column(key="auc_rmia", label="RMIA AUC"),
-    Column(key="excess_auc_rmia", label="RMIA AUC less its control's", form="difference"),
-    Column(key="tpr_rmia_0.01", label="RMIA TPR at 1 %", form="share"),
-    Column(key="tpr_rmia_0.001", label="RMIA TPR at 0.1 %", form="small share"),
-    Column(key="zero_rmia", label="RMIA TPR at 0.001 %", form="small share"),
-    Column(key="seconds", label="Seconds a model", form="seconds"),
-)
-
-
-PANELS: tuple[tuple[str, str, Form], ...] = (
-    ("accuracy", "Accuracy on non-members", "share"),
-    ("auc_lira", "LiRA AUC", "number"),
-    ("auc_rmia", "RMIA AUC", "number"),
-    ("excess_auc_lira", "LiRA AUC less that of its control", "number"),
-)
+BY_ATTACK = (("auc", ""), ("excess_auc", ""), ("tpr", "_0.01"), ("tpr", "_0.001"), ("zero", ""))
+DRAWN = ("accuracy", "auc_lira", "auc_rmia", "excess_auc_lira")
 
 
 def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     """Draw each defense with and without CWRF, under both attacks, and the accuracies."""
-    names = tuple(TITLES[name.partition(":")[0]] for name in setting.options["defenses"])
+    names = tuple(titles(setting.options["defenses"]))
     level = Level(label="as its control", value=0.0)
     panels = tuple(
         DotsPanel(
-            title=title,
-            x=title,
+            title=METRICS[metric].label,
+            x=METRICS[metric].label,
             names=names,
             series=tuple(
-                Points(label=label, estimates=results.drawn(setting.key, (name + suffix for name in names), metric))
+                results.points(setting, (name + suffix for name in names), metric, label)
                 for label, suffix in (("alone", ""), ("with CWRF", WITH))
             ),
             levels=(level,) if metric.startswith("excess") else (),
-            form=form,
+            form=METRICS[metric].form,
         )
-        for metric, title, form in PANELS
+        for metric in DRAWN
     )
     yield Figure(name=setting.key, title=f"Defenses with and without CWRF, {setting.label}", panels=panels)
 
 
-OPTIONS: dict[str, Any] = {"defenses": ("none", "relaxloss", "hamp", "ccl", "past"), "rate": 0.01, "fpr": 0.01}
+OPTIONS: Options = {"defenses": ("none", "relaxloss", "hamp", "ccl", "past"), "rate": 0.01, "fpr": 0.01}
 FEWER = OPTIONS | {"defenses": ("none", "relaxloss", "ccl")}
-A_PART = {"architecture": "resnet18", "models": 8, "records": 4000, "reference": 1000, "epochs": 20}
+A_PART: Options = {"architecture": "resnet18", "models": 8, "records": 4000, "reference": 1000, "epochs": 20}
 STRICT = OPTIONS | {"fpr": 0.001}
 SCALES = {
     "tiny": Scale(
@@ -164,7 +136,11 @@ STUDY = Study(
     paper=presets.FANG_AND_KIM,
     scales=SCALES,
     measure=measured,
-    columns=COLUMNS,
+    columns=columns(
+        *("accuracy", "accuracy_members", "excess_accuracy"),
+        *(f"{metric}_{attack}{rate}" for attack in ATTACKS for metric, rate in BY_ATTACK),
+        "seconds",
+    ),
     claims=CLAIMS,
     published=PUBLISHED,
     draw=drawn,

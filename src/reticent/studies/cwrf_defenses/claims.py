@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from reticent.findings.study import Reason
 from reticent.studies.base import Claim, Results, Setting, each
-from reticent.studies.cwrf_defenses.printed import NONE, TITLES, WITH
+from reticent.studies.cwrf_defenses.printed import NONE, TITLES, WITH, titles
 from reticent.studies.judging import Part, better, no_worse
+from reticent.studies.metrics import ATTACKS, AUC, POINTS
 
-AUC, POINTS = 0.01, 0.02
-"""The smallest differences that matter: of an AUC, and of an accuracy."""
 NETWORKS = ("ResNet", "ViT")
 """The kinds of network that Table 3 has."""
 UNMATCHED = f"It can't be told where the interval of the accuracy that controls miss leaves {100 * POINTS:g} points."
@@ -16,28 +16,12 @@ CONDITION = (
     f" Nor can it where {{}} alone is not shown to lower that AUC, against no defense, by {AUC:g} or more: the paper "
     "joins CWRF to defenses that act."
 )
-ATTACKS = {"lira": "LiRA", "rmia": "RMIA"}
-
-
-def _here(one: Setting) -> list[str]:
-    """List the defenses of a setting by their names in the table, in its order."""
-    names = {name.partition(":")[0] for name in one.options["defenses"]}
-    return [title for name, title in TITLES.items() if name in names]
 
 
 def _matched(results: Results, setting: str, name: str) -> bool:
     """Say whether accuracy is matched: what the controls miss lies wholly within what does not matter."""
     missed = results.get(setting, name, "excess_accuracy")
-    if missed is None or not missed.bounded:
-        return False
-    low, high = missed.limits()
-    return low >= -POINTS and high <= POINTS
-
-
-def _lower(results: Results, one: Setting, name: str, metric: str, label: str) -> Part:
-    """Ask whether a leak is lower at matched accuracy; where that is not matched, nothing can be told."""
-    part = better(label, results.get(one.key, name, metric), AUC, lower=True, metric="difference")
-    return part if _matched(results, one.key, name) or part.number is None else replace(part, void="unmatched")
+    return missed is not None and missed.bounded and all(abs(end) <= POINTS for end in missed.limits())
 
 
 def acts(title: str) -> str:
@@ -51,25 +35,30 @@ def _lowers(results: Results, one: Setting, title: str, metric: str) -> bool:
     return title == NONE or better(title, number, AUC, lower=True).answer() == "yes"
 
 
+def _lower(results: Results, one: Setting, name: str, metric: str, label: str, *, acting: bool = True) -> Part:
+    """Ask whether a leak is lower at matched accuracy, if that is matched and the defense does anything."""
+    number = results.get(one.key, name, metric)
+    void: Reason | None = None if _matched(results, one.key, name) else "unmatched"
+    part = better(f"{label}, {one.label}", number, AUC, lower=True, metric="difference")
+    return part if number is None else replace(part, void=void if acting else "condition")
+
+
 def _gain(results: Results, one: Setting, title: str, attack: str) -> Iterator[Part]:
-    if title in _here(one):
-        metric = f"auc_{attack}"
-        label = f"{ATTACKS[attack]} AUC, what CWRF adds to {title} at matched accuracy, {one.label}"
-        part = _lower(results, one, f"CWRF on {title}, matched", metric, label)
-        acting = _lowers(results, one, title, metric)
-        yield part if acting or part.number is None else replace(part, void="condition")
+    if title in titles(one.options["defenses"]):
+        metric, acting = f"auc_{attack}", _lowers(results, one, title, f"auc_{attack}")
+        label = f"{ATTACKS[attack]} AUC, what CWRF adds to {title} at matched accuracy"
+        yield _lower(results, one, f"CWRF on {title}, matched", metric, label, acting=acting)
 
 
 def _control(results: Results, one: Setting) -> Iterator[Part]:
-    for title in _here(one):
-        label = f"LiRA AUC, {title}{WITH} against its control, {one.label}"
-        yield _lower(results, one, f"{title}{WITH}", "excess_auc_lira", label)
+    for name in (title + WITH for title in titles(one.options["defenses"])):
+        yield _lower(results, one, name, "excess_auc_lira", f"LiRA AUC, {name} against its control")
 
 
 def _kept(results: Results, one: Setting) -> Iterator[Part]:
-    for title in _here(one):
-        number = results.get(one.key, f"CWRF on {title}", "accuracy")
-        yield no_worse(f"accuracy, CWRF on {title}, {one.label}", number, POINTS, metric="points")
+    for pair in (f"CWRF on {title}" for title in titles(one.options["defenses"])):
+        number = results.get(one.key, pair, "accuracy")
+        yield no_worse(f"accuracy, {pair}, {one.label}", number, POINTS, metric="points")
 
 
 def _gains(name: str, attack: str) -> Claim:

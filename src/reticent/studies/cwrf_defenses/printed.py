@@ -1,5 +1,7 @@
 """Table 3 of Fang and Kim (2026), as printed: percent there, fractions here; mean and deviation of three runs."""
 
+from collections.abc import Iterable
+
 from reticent.studies.base import Published
 
 NONE, WITH = "No defense", " + CWRF"
@@ -12,6 +14,13 @@ TITLES = {
     "dpsgd": "DP-SGD",
 }
 """Defense -> its name in the table."""
+
+
+def titles(defenses: Iterable[str]) -> dict[str, str]:
+    """Find the names in the table of defenses with their options."""
+    return {TITLES[one.partition(":")[0]]: one for one in defenses}
+
+
 METRICS = ("accuracy", "auc_lira", "tpr_lira_0.001", "zero_lira", "auc_rmia", "tpr_rmia_0.001", "zero_rmia")
 Row = tuple[str, tuple[float, ...], tuple[float, ...]]
 RESNET18: tuple[Row, ...] = (

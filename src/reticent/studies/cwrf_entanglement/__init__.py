@@ -7,16 +7,16 @@ the two correlate by construction: a column tells how the unlearning of non-memb
 the factor |w| and the weights that no gradient reaches; another column is without both.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from reticent.findings.study import CloudPanel, Column, Figure
+from reticent.findings.study import Column, Figure
 from reticent.jobs.locate.scores import RATES
 from reticent.population.worker import Maker
 from reticent.studies import presets
 from reticent.studies.base import Bench, Claim, Found, Published, Results, Scale, Setting, Study, each
-from reticent.studies.cwrf_entanglement.scores import ALL, Numbers, scored
+from reticent.studies.cwrf_entanglement.scores import ABOUT, ALL, Numbers, scored
 from reticent.studies.judging import Part, better, reaches
 from reticent.studies.numbers import Estimate
 
@@ -26,14 +26,7 @@ NETWORKS = ("ResNet", "ViT")
 """The kinds of network that Table 1 has."""
 MAIN = ("Att+MLP", "Conv")
 """The main part of a network, as the paper has it: the first of these that it has."""
-ABOUT = {
-    ALL: "all trainable weights",
-    "Conv": "convolutions",
-    "Att+MLP": "attention and its multilayer perceptrons",
-    "Linear": "linear layers beside them",
-    "Norm": "normalisation layers",
-    **{f"Top {100 * rate:g} %": "the weights of the largest vulnerability" for rate in RATES},
-}
+TOPS = {f"Top {100 * rate:g} %": "the weights of the largest vulnerability" for rate in RATES}
 
 
 def measured(bench: Bench) -> Found:
@@ -44,13 +37,12 @@ def measured(bench: Bench) -> Found:
         maker = Maker(job.population, store, job.device)
         for one in made:
             bench.say(f"scores of model {one.model}")
-            numbers, clouds = scored(maker, store, one, draw=one.model == 0)
+            numbers, panels = scored(maker, store, one, draw=one.model == 0)
             networks.append(numbers | _gaps(numbers))
-            if clouds:
-                found.series["clouds"] = clouds
+            found.panels += tuple(panels)
     keys = [key for key in networks[0] if all(key in one for one in networks)]
     found.numbers = {key: Estimate.over((one[key] for one in networks), partial=True) for key in keys}
-    found.rows = {row: ABOUT.get(row, "") for row, _ in keys if " - " not in row}
+    found.rows = {row: (ABOUT | TOPS).get(row, "") for row, _ in keys if " - " not in row}
     return found
 
 
@@ -72,25 +64,24 @@ def _all(asked: Mapping[str, str]) -> Callable[[Results], list[Part]]:
     )
 
 
-def _main_part(rows: Iterable[str]) -> str:
-    return next((row for row in MAIN if row in rows), MAIN[-1])
+def _main_part(results: Results, one: Setting) -> str:
+    return next((row for row in MAIN if row in results.rows(one.key)), MAIN[-1])
 
 
 def _main(results: Results, one: Setting) -> Iterator[Part]:
-    row = _main_part(results.rows(one.key))
+    row = _main_part(results, one)
     yield reaches(f"Pearson, {row}, {one.label}", results.get(one.key, row, "pearson"), STRONG)
 
 
 def _norm(results: Results, one: Setting) -> Iterator[Part]:
-    rows = results.rows(one.key)
-    row = _main_part(rows)
+    row = _main_part(results, one)
     number = results.get(one.key, f"{row} - Norm", "pearson")
-    if "Norm" in rows:
+    if "Norm" in results.rows(one.key):
         yield better(f"Pearson, {row} less norm layers, {one.label}", number, APART, metric="difference")
 
 
 def _few(results: Results, one: Setting) -> Iterator[Part]:
-    number = results.get(one.key, f"Top {100 * RATES[-1]:g} %", "vulnerability")
+    number = results.get(one.key, list(TOPS)[-1], "vulnerability")
     yield reaches(f"share of the vulnerability in the top 5 %, {one.label}", number, MOST, metric="share")
 
 
@@ -182,18 +173,8 @@ PUBLISHED = tuple(
 
 def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     """Draw the weights of one network, by both scores."""
-    clouds = results.series(setting.key, "clouds")
-    panels = tuple(
-        CloudPanel(
-            title=f"{row} weights" if row == ALL else f"{row}: {ABOUT.get(row, row.lower())}",
-            x="learnability, of its largest",
-            y="vulnerability, of its largest",
-            points=points,
-        )
-        for row, points in (clouds[0] if clouds else {}).items()
-    )
     title = f"Vulnerability against learnability of each weight, {setting.label} (one network)"
-    yield Figure(name=setting.key, title=title, panels=panels)
+    yield Figure(name=setting.key, title=title, panels=results.found[setting.key][0].panels)
 
 
 SMALL_VIT = {"name": "vit", "dim": 64, "depth": 3, "heads": 4, "hidden": 64}

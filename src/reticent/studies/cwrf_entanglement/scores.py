@@ -1,13 +1,12 @@
 """What `cwrf-entanglement` asks of one trained network: two scores of each weight, and how they agree."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from reticent.ambient import fixed
+from reticent.findings.study import CloudPanel
 from reticent.jobs.locate.numbers import by_kind, held
 from reticent.locate.correlation import agreement, pairs
 from reticent.locate.layer_kinds import KINDS, layer_kinds
@@ -15,10 +14,18 @@ from reticent.locate.scoring import Scores
 from reticent.locate.weights import Scoring, score
 from reticent.population.worker import Made, Maker
 from reticent.store import Store
+from reticent.studies.measured import initial
 
 NAMES = dict(zip(KINDS, ("Conv", "Att+MLP", "Linear", "Norm", "Embedding", "Other"), strict=True))
 """Kind of layer -> name in the paper's table."""
 ALL = "All"
+ABOUT = {
+    ALL: "all trainable weights",
+    "Conv": "convolutions",
+    "Att+MLP": "attention and its multilayer perceptrons",
+    "Linear": "linear layers beside them",
+    "Norm": "normalisation layers",
+}
 BINS = 26
 """Of each axis of a cloud."""
 LEFT = 1e-12
@@ -26,44 +33,43 @@ LEFT = 1e-12
 Numbers = dict[tuple[str, str], float]
 
 
-def scored(maker: Maker, store: Store, made: Made, draw: bool) -> tuple[Numbers, dict[str, Any]]:
-    """Score a network's weights and compare."""
+def scored(maker: Maker, store: Store, made: Made, draw: bool) -> tuple[Numbers, list[CloudPanel]]:
+    """Score a network's weights, compare, and draw them by both scores if asked for."""
     population = maker.population
     network, materials = maker.network(made), maker.materials(made.model)
-    streams = population.streams(made.model).child("locate")
-    run = store.whole(made.training)
-    initial = {name: torch.from_numpy(value) for name, value in run.arrays("initial.safetensors").items()}
+    streams, before = population.streams(made.model).child("locate"), initial(store, made)
     usual = Scoring()
     with fixed(), streams.lent("asking"):
         vulnerability, learnability, unlearning = (
-            score(network, initial, materials, usual.replace(unlearning=part), streams, population.recipe)
+            score(network, before, materials, usual.replace(unlearning=part), streams, population.recipe)
             for part in (usual.unlearning, 0.0, 1.0)
         )
-        return _compared(network, vulnerability, learnability, unlearning, draw)
+        numbers: Numbers = {}
+        panels: list[CloudPanel] = []
+        of = layer_kinds(network)
+        for found in by_kind(vulnerability, learnability, of, drawn=False):
+            row = NAMES.get(found.kind, ALL)
+            names = [name for name in vulnerability if row in {ALL, NAMES[of[name]]}]
+            alone = agreement(learnability, unlearning, names)
+            numbers |= _known(
+                row,
+                vulnerability=found.vulnerability,
+                pearson=found.pearson,
+                log_pearson=found.log_pearson,
+                spearman=found.spearman,
+                proportion=found.share,
+                pearson_alone=alone.pearson,
+                spearman_alone=alone.spearman,
+                **_beside_magnitude(network, learnability, unlearning, names),
+            )
+            panels += [_cloud(row, learnability, vulnerability, names)] if draw else []
+        for top in held(vulnerability, learnability, sorted(vulnerability.unused)):
+            known = {"proportion": top.rate, "overlap": top.jaccard, "vulnerability": top.vulnerability}
+            numbers |= _known(f"Top {100 * top.rate:g} %", **known)
+    return numbers, panels
 
 
-def _compared(
-    network: nn.Module, vulnerability: Scores, learnability: Scores, unlearning: Scores, draw: bool
-) -> tuple[Numbers, dict[str, Any]]:
-    numbers: Numbers = {}
-    clouds: dict[str, Any] = {}
-    of = layer_kinds(network)
-    for found in by_kind(vulnerability, learnability, of, drawn=False):
-        row = NAMES.get(found.kind, ALL)
-        names = [name for name in vulnerability if row in {ALL, NAMES[of[name]]}]
-        alone = agreement(learnability, unlearning, names)
-        several = {metric: getattr(found, metric) for metric in ("vulnerability", "pearson", "log_pearson", "spearman")}
-        several |= {"proportion": found.share, "pearson_alone": alone.pearson, "spearman_alone": alone.spearman}
-        numbers |= _known(row, several | _beside_magnitude(network, learnability, unlearning, names))
-        if draw:
-            clouds[row] = _cloud(learnability, vulnerability, names)
-    for largest in held(vulnerability, learnability, sorted(vulnerability.unused)):
-        several = {"proportion": largest.rate, "overlap": largest.jaccard}
-        numbers |= _known(f"Top {100 * largest.rate:g} %", several | {"vulnerability": largest.vulnerability})
-    return numbers, clouds
-
-
-def _known(row: str, values: Mapping[str, float | None]) -> Numbers:
+def _known(row: str, **values: float | None) -> Numbers:
     return {(row, metric): value for metric, value in values.items() if value is not None}
 
 
@@ -93,13 +99,17 @@ def partial(both: float | None, first: float | None, second: float | None) -> fl
     return None if left < LEFT else float(np.clip((both - first * second) / left**0.5, -1, 1))
 
 
-def _cloud(learnability: Mapping[str, Tensor], vulnerability: Mapping[str, Tensor], names: list[str]) -> Any:
+def _cloud(
+    row: str, learnability: Mapping[str, Tensor], vulnerability: Mapping[str, Tensor], names: list[str]
+) -> CloudPanel:
     """Count weights by the decimal logarithms of both scores, each as a share of its largest."""
     both = [np.concatenate(side) for side in zip(*pairs(learnability, vulnerability, names), strict=True)]
     logs = [np.log10(np.maximum(side / max(float(side.max(initial=0.0)), 1e-300), 1e-8)) for side in both]
-    counts, xs, ys = np.histogram2d(logs[0], logs[1], bins=BINS, range=[[-8.0, 0.0], [-8.0, 0.0]])
-    centres = [(edges[1:] + edges[:-1]) / 2 for edges in (xs, ys)]
-    return [
-        [round(float(centres[0][i]), 3), round(float(centres[1][j]), 3), int(counts[i, j])]
-        for i, j in np.argwhere(counts)
-    ]
+    counts, *edges = np.histogram2d(logs[0], logs[1], bins=BINS, range=[[-8.0, 0.0], [-8.0, 0.0]])
+    xs, ys = (np.round((ends[1:] + ends[:-1]) / 2, 3) for ends in edges)
+    return CloudPanel(
+        title=f"{row} weights" if row == ALL else f"{row}: {ABOUT.get(row, row.lower())}",
+        x="learnability, of its largest",
+        y="vulnerability, of its largest",
+        points=tuple((float(xs[i]), float(ys[j]), int(counts[i, j])) for i, j in np.argwhere(counts)),
+    )

@@ -6,12 +6,14 @@ rule of `locate layers`, with its evidence. Its figures have no printed numbers:
 claims.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
-from reticent.findings.study import Column, DensityPanel, Figure, Form, Heights, Level, LinesPanel, Points
-from reticent.jobs.locate.layers import Options, run
+from reticent.findings.locate import StageFound
+from reticent.findings.study import Column, DensityPanel, Figure, Form, Heights, Level, LinesPanel
+from reticent.jobs.locate import layers
+from reticent.models.stages import HEAD
+from reticent.options import Options
 from reticent.rounding import percent
 from reticent.studies import presets
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
@@ -19,40 +21,45 @@ from reticent.studies.numbers import Estimate
 from reticent.studies.pptp_disparity import claims
 from reticent.studies.pptp_disparity.levelling import levelling, places, rivals, share
 
-HEAD = "head"
-"""The classifier, which is no stage of the paper's."""
-
 
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
     bench.say("networks on all records and on halves")
-    job = bench.job(out=str(bench.folder))
-    options = Options(seeds=bench.options.get("repetitions", 2), margin=claims.MARGIN)
-    document = run(job, options, progress=bench.work.progress, stage=bench.work.tell).document
-    found, stages, test = Found(), document["stages"], document["data"]["test"]
-    for stage in stages:
-        name = stage["name"]
-        found.rows[name] = f"{stage['size']:,} numbers a record, {percent(stage['share'], 2)} of the weights"
-        effect = stage["effect"]
-        found.numbers[name, "effect"] = Estimate.between(effect["mean"], *effect["interval"], partial=True)
-        found.numbers[name, "ks"] = Estimate(stage["ks"], partial=True)
-        if stage["probe"] is not None:
-            found.numbers[name, "probe"] = share(stage["probe"]["mean"], test)
-    body = [stage for stage in stages if stage["name"] != HEAD]
-    first = next((stage["name"] for stage in body if stage["name"] not in claims.STEMS), body[0]["name"])
-    found.numbers[claims.FIRST, "effect"] = found.numbers[first, "effect"]
-    found.numbers[claims.LAST, "effect"] = found.numbers[body[-1]["name"], "effect"]
-    onset = document["onset"]["index"]
-    if onset in places(len(body)) and body[0]["probe"] is not None:
-        levels = [stage["probe"]["mean"] for stage in body]
+    job, options = bench.job(out=str(bench.folder)), layers.Options(margin=claims.MARGIN)
+    document = layers.run(job, options, progress=bench.work.progress, stage=bench.work.tell).findings
+    found, test = Found(), document.data.test
+    for stage in document.stages:
+        found.rows[stage.name] = f"{stage.size:,} numbers a record, {percent(stage.share, 2)} of the weights"
+        effect = Estimate.between(stage.effect.mean, *stage.effect.interval, partial=True)
+        found.numbers |= {(stage.name, "effect"): effect, (stage.name, "ks"): Estimate(stage.ks, partial=True)}
+        if stage.probe is not None:
+            found.numbers[stage.name, "probe"] = share(stage.probe.mean, test)
+    body = [stage for stage in document.stages if stage.name != HEAD]  # The classifier is no stage of the paper's.
+    first = next((stage for stage in body if stage.name not in claims.STEMS), body[0])
+    for name, stage in ((claims.FIRST, first), (claims.LAST, body[-1])):
+        found.numbers[name, "effect"] = found.numbers[stage.name, "effect"]
+    levels, onset = [stage.probe.mean for stage in body if stage.probe is not None], document.onset.index
+    if onset is not None and onset in places(len(levels)):
         found.numbers[claims.LEVELS, "probe"] = levelling(levels, onset, test)
         for place, rival in rivals(levels, onset, test).items():
-            found.numbers[claims.against(body[place]["name"]), "probe"] = rival
-    kept = ("edges", "both", "one")
-    drawn = [{"name": stage["name"], **{key: stage["distances"][key] for key in kept}} for stage in stages]
-    found.series = {"stages": drawn, "onset": document["onset"]["stage"]}
-    found.notes = [f"seed {bench.seed}: {document['sentence']}", *document["detail"]]
+            found.numbers[claims.against(body[place].name), "probe"] = rival
+    found.panels = tuple(map(_distances, document.stages))
+    found.notes = [f"seed {bench.seed}: {document.sentence}", *document.detail]
     return found
+
+
+def _distances(stage: StageFound) -> DensityPanel:
+    counts = {"seen by both": stage.distances.both, "seen by one": stage.distances.one}
+    return DensityPanel(
+        title=stage.name,
+        x="normalised distance of feature maps",
+        edges=stage.distances.edges,
+        series=tuple(_heights(label, many) for label, many in counts.items()),
+    )
+
+
+def _heights(label: str, counts: Sequence[int]) -> Heights:
+    return Heights(label=label, heights=tuple(count / max(1, sum(counts)) for count in counts))
 
 
 COLUMNS = (
@@ -67,14 +74,12 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     names = tuple(results.rows(setting.key))
 
     def by_stage(metric: str, title: str, form: Form, *levels: Level) -> LinesPanel:
-        estimates = results.drawn(setting.key, names, metric)
-        label = title if levels else ""
         return LinesPanel(
             title=f"{title} by stage",
             y=title.lower(),
             form=form,
             ticks=names,
-            series=(Points(label=label, x=tuple(range(len(names))), estimates=estimates),),
+            series=(results.points(setting, names, metric, title if levels else "", range(len(names))),),
             levels=levels,
         )
 
@@ -83,34 +88,18 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
         by_stage("probe", "Probe's accuracy", "share"),
     )
     yield Figure(name=setting.key, title=f"Where membership begins to show, {setting.label}", panels=panels)
-    for stages in results.series(setting.key, "stages")[:1]:
-        yield Figure(
-            name=f"{setting.key}-distances",
-            title=f"Distances between a network on all records and one on half, {setting.label} (first seed)",
-            panels=tuple(
-                DensityPanel(
-                    title=stage["name"],
-                    x="normalised distance of feature maps",
-                    edges=stage["edges"],
-                    series=tuple(_heights(label, stage[key]) for label, key in SEEN.items()),
-                )
-                for stage in stages
-            ),
-        )
+    yield Figure(
+        name=f"{setting.key}-distances",
+        title=f"Distances between a network on all records and one on half, {setting.label} (first seed)",
+        panels=results.found[setting.key][0].panels,
+    )
 
 
-SEEN = {"seen by both": "both", "seen by one": "one"}
-
-
-def _heights(label: str, counts: list[int]) -> Heights:
-    return Heights(label=label, heights=tuple(count / max(1, sum(counts)) for count in counts))
-
-
-TINY_IMAGES: dict[str, Any] = presets.CIFAR | {"dataset": "tinyimagenet", "epochs": 100, "augmentation": "flip-crop"}
-RESIDUAL: dict[str, Any] = {"stem": "tiny"}
+TINY_IMAGES: Options = presets.CIFAR | {"dataset": "tinyimagenet", "epochs": 100, "augmentation": "flip-crop"}
+RESIDUAL: Options = {"stem": "tiny"}
 """On 64 x 64 pixels, stage 4 of a ResNet then has 4 x 4 places, as the paper says of ResNet18 ("originally 4x4")."""
-RESNETS: dict[str, Any] = {claims.FAMILY: claims.RESNET, claims.STAGES: 4, claims.ONSET: 4}
-NETWORKS: dict[str, tuple[str, Any, str, dict[str, Any]]] = {
+RESNETS: Options = {claims.FAMILY: claims.RESNET, claims.STAGES: 4, claims.ONSET: 4}
+NETWORKS: dict[str, tuple[str, str | Options, str, Options]] = {
     "resnet18": ("ResNet18", RESIDUAL | {"name": "resnet18"}, claims.RESNET, RESNETS),
     "resnet152": ("ResNet152", RESIDUAL | {"name": "resnet152"}, claims.RESNET, RESNETS),
     "vgg11": ("VGG11", "vgg11", claims.VGG, {claims.FAMILY: claims.SHALLOW, claims.STAGES: 5}),

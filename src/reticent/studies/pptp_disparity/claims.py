@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from reticent.locate.onset import first
 from reticent.studies.base import Claim, Results, Setting, each
 from reticent.studies.judging import Part, better, reaches
 
@@ -24,10 +25,6 @@ def against(stage: str) -> str:
     return f"{RIVAL}, at {stage}"
 
 
-def _named(numbers: range) -> list[str]:
-    return [f"stage {number}" for number in numbers]
-
-
 def _effect(results: Results, one: Setting, name: str, *, safe: bool, called: str = "") -> Part:
     """Ask whether the effect of a stage shows no trace of membership, or does."""
     label = f"effect, {called or name}, {one.label}"
@@ -36,7 +33,7 @@ def _effect(results: Results, one: Setting, name: str, *, safe: bool, called: st
 
 def _early(results: Results, one: Setting) -> Iterator[Part]:
     onset = one.options.get(ONSET)
-    for name in [FIRST] if onset is None else _named(range(1, onset)):
+    for name in [FIRST] if onset is None else [f"stage {number}" for number in range(1, onset)]:
         yield _effect(results, one, name, safe=True)
 
 
@@ -61,15 +58,12 @@ def _earlier(results: Results) -> list[Part]:
     if not {SHALLOW, DEEP} <= set(by_family):
         return [Part(f"effect by stage, {DEEP} and {SHALLOW} (this scale lacks them)", None)]
     deep, shallow = by_family[DEEP], by_family[SHALLOW]
-    names = _named(range(1, deep.options[STAGES] + 1))
+    names = [f"stage {number}" for number in range(1, deep.options[STAGES] + 1)]
     numbers = [results.get(deep.key, name, "effect") for name in names]
-    for name in names:
-        results.get(shallow.key, name, "effect")  # So the runner learns that all of them are asked for.
-    shows = [number is not None and number.value >= 0.5 + MARGIN for number in numbers]
-    begun = next((name for i, name in enumerate(names) if all(shows[i:])), None)
-    if begun is None:
+    onset = first([number is not None and number.value >= 0.5 + MARGIN for number in numbers])
+    if onset is None:
         return [Part(f"effect, the stage where membership begins to show in {DEEP} (none is known)", None)]
-    return [_effect(results, deep, begun, safe=False), _effect(results, shallow, begun, safe=True)]
+    return [_effect(results, one, names[onset], safe=one is shallow) for one in (deep, shallow)]
 
 
 def _levels(results: Results, one: Setting) -> Iterator[Part]:

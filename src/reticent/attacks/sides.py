@@ -1,0 +1,128 @@
+"""Each target against its IN and its OUT references, record by record, with as many for members as for non-members.
+
+What an attack that learns from both sides walks over: LiRA and its relatives.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.attacks import leave_one_out
+from reticent.attacks.balance import Balance, Dropped
+from reticent.attacks.base import Problem, Rows
+from reticent.signals.matrix import Floats
+
+BLOCK = 64
+"""Blocks are this much smaller than `BLOCK_BYTES`, so that the steps on one stay in the processor's cache."""
+Mask = NDArray[np.bool_]
+
+
+class Side:
+    """The IN or the OUT references of every target, on one block of n records, for one query.
+
+    Attributes:
+        count: how many references of a record a target has ``(T, n)``.
+        mean: of their margins, zero where there is none.
+    """
+
+    def __init__(
+        self, rows: Rows, references: Floats, mask: Mask, dropped: Dropped | None = None, *, member: bool = False
+    ) -> None:
+        self._rows, self._references, self._mask = rows, references, mask
+        self._kept = np.where(mask, references, 0.0)
+        self.count = leave_one_out.counts(mask, rows)
+        self._gone = self._which = None
+        self._lost: Floats | float = 0.0
+        if dropped is not None:
+            self._gone, self._which = dropped.side(member=member), dropped.which
+            self._lost = np.where(self._gone, dropped.of(references), 0.0)
+            self.count = self.count - self._gone
+        self.mean = (leave_one_out.sums(self._kept)[rows] - self._lost) / np.maximum(self.count, 1)
+
+    def squares(self) -> Floats:
+        """Return the sum of squared deviations from the mean, ``(T, n)``."""
+        second = leave_one_out.sums(self._kept * self._references)[self._rows] - self._lost**2
+        return np.maximum(second - self.count * self.mean**2, 0.0)
+
+    def medians(self) -> Floats:
+        """Return the medians, ``(T, n)``, from one sort a record."""
+        return leave_one_out.medians(self._references, self._mask, self._rows, self._gone, self._which)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """Margins of n records under all models, for one query.
+
+    Attributes:
+        records: which records these are.
+        query: which query.
+        target: margins of the targets ``(T, n)``.
+        references: margins of the references ``(R, n)``.
+        inside: which references were trained on which of the records ``(R, n)``.
+        shift: what all margins are less, ``(n,)``: the references' mean, so that squares lose no digits.
+    """
+
+    records: slice
+    query: int
+    target: Floats
+    references: Floats
+    inside: Mask
+    shift: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Compared:
+    """Some targets on one block of records, for one query.
+
+    Attributes:
+        records: which records these are.
+        query: which query.
+        targets: which targets, to index the first axis of scores.
+        target: their margins ``(t, n)``, less `shift`.
+        sides: their IN and their OUT references, or the OUT ones alone; margins less `shift`.
+        shift: ``(n,)``.
+    """
+
+    records: slice
+    query: int
+    targets: Rows | slice
+    target: Floats
+    sides: tuple[Side, ...]
+    shift: Floats
+
+
+def blocks(problem: Problem, queries: int) -> Iterator[Block]:
+    """Read the margins, block by block and query by query."""
+    for records in problem.signals.blocks(BLOCK * problem.signals.queries):
+        margins = problem.signals.margins[:, records]
+        inside = problem.membership.matrix[:, records][problem.references]
+        for query in range(queries):
+            references = margins[problem.references, :, query].astype(np.float64)
+            target = margins[problem.targets, :, query].astype(np.float64)
+            shift = leave_one_out.total(references) / max(len(references), 1)
+            yield Block(records, query, target - shift, references - shift, inside, shift)
+
+
+def compared(problem: Problem, queries: int, *, online: bool) -> Iterator[Compared]:
+    """Hold targets against equally many references of a kind for members and non-members.
+
+    Online, targets whose counts of references differ by more than one come by themselves (`Balance.kept`).
+    """
+    balance = Balance(problem)
+    every, uneven = np.arange(len(problem.targets)), balance.uneven if online else balance.uneven[:0]
+    even = np.setdiff1d(every, uneven) if len(uneven) else slice(None)
+    some = replace(problem, targets=problem.targets[even])
+    usual, dropped = Balance(some) if len(uneven) and len(some.targets) else balance, None
+    rows, alone = leave_one_out.rows(some.targets, problem.references), np.array([len(problem.references)])
+    for one in blocks(problem, queries):
+        if len(some.targets):
+            dropped = usual.dropped(one.records, one.inside) if one.query == 0 else dropped
+            kinds = [(True, one.inside), (False, ~one.inside)][not online :]
+            sides = [Side(rows, one.references, mask, dropped, member=member) for member, mask in kinds]
+            yield Compared(one.records, one.query, even, one.target[even], tuple(sides), one.shift)
+        for row in map(int, uneven):
+            kept = [Side(alone, one.references, mask) for mask in balance.kept(row, one.records, one.inside)]
+            target = every[[row]]
+            yield Compared(one.records, one.query, target, one.target[target], tuple(kept), one.shift)

@@ -1,0 +1,126 @@
+"""Epsilon from below from many records of one model, for a training whose trade-off is Gaussian.
+
+Paper: Mahloujifar, Melis and Chaudhuri (2024), "Auditing f-differential privacy in one run" (arXiv 2410.22235), the
+recursion as Meta's PrivacyGuard computes it. As in `one_run`, each of m records is a member with probability 1/2,
+independently; g of them are guessed and c guesses are right, and records may depend on each other. With ``B^-1`` the
+inverse of the largest chance that a neighbouring data set can give to an event, and tau the error rate::
+
+    h_c = tau (g - c) / m,  r_c = tau c / m
+    h_i = max(h_{i+1}, B^-1(r_{i+1})),  r_i = r_{i+1} + i / (g - i) (h_i - h_{i+1})       for i = c-1, ..., 0
+
+the trade-off is refuted if ``r_0 + h_0 > g / m``. For mu-Gaussian DP ``B^-1(x) = Phi(Phi^-1(x) - mu)``: the largest mu
+that is refuted becomes an epsilon as in `gaussian`. **It holds only if the trade-off is Gaussian.** For the trade-off
+of pure epsilon the recursion never exceeds the binomial bound of `one_run`, so it is not offered.
+
+How many records are guessed is chosen on a random part of them, and judged on the rest.
+"""
+
+from statistics import NormalDist
+from typing import Annotated, ClassVar
+
+import numpy as np
+from annotated_types import Gt, Lt
+from scipy.optimize import brentq
+from scipy.special import ndtri
+
+from reticent.arrays import Floats
+from reticent.auditing.epsilon.base import Groups
+from reticent.auditing.epsilon.gaussian import gaussian_epsilon
+from reticent.auditing.epsilon.guesses import check_balanced, cuts
+from reticent.auditing.intervals import lower, tail
+from reticent.errors import InputError
+from reticent.spec import Spec
+
+TOLERANCE = 1e-7
+"""Of mu; the bound is lowered by it."""
+STEPS = 10_000
+"""Steps of the recursion at most."""
+_NORMAL = NormalDist()
+
+
+class FDp(Spec):
+    """A bound from one run that holds only if the mechanism's trade-off curve is Gaussian."""
+
+    method: ClassVar[str] = "f-dp"
+
+    share: Annotated[float, Gt(0), Lt(1)] = 0.5
+    """Share of the records that choose how many are guessed; the bound is measured on the rest."""
+
+
+def bound(spec: FDp, groups: Groups, delta: float, alpha: float, rng: np.random.Generator) -> float:
+    """Guess the records with the highest and the lowest scores, bound mu, and turn it into epsilon."""
+    if delta == 0:
+        raise InputError("delta: the method 'f-dp' needs a delta above 0, such as 1e-5: at 0 no epsilon is finite")
+    check_balanced(groups, FDp.method)
+    chooses, judged = groups.split(spec.share, rng)
+    if not (len(judged) and len(chooses)):
+        return 0.0
+    tried = cuts(chooses)
+    right, guesses = tried.count(chooses)
+    scale = len(judged) / len(chooses)
+    chosen = tried[int(np.argmax(_roughly(right * scale, guesses * scale, len(judged), alpha)))]
+    c, g = (int(counted[0]) for counted in chosen.count(judged))
+    mu = _mu(c, g, len(judged), alpha) if g else 0.0
+    return float(gaussian_epsilon(mu, delta)) if mu > 0 else 0.0
+
+
+def f_dp_mu(right: int, guesses: int, records: int, confidence: float = 0.95) -> float:
+    """Bound mu from a number of right guesses; nothing may have been chosen by looking at these records.
+
+    Args:
+        right: right guesses c.
+        guesses: guesses g, at least 1.
+        records: records m that could have been guessed.
+        confidence: one-sided.
+
+    Returns:
+        The largest mu of Gaussian differential privacy that is refuted; 0 if none is. Cost: some ten recursions of
+        at most `STEPS` steps.
+
+    Raises:
+        InputError: not ``0 <= right <= guesses <= records``, or a bad confidence.
+    """
+    if not (0 <= right <= guesses <= records and guesses >= 1):
+        raise InputError(
+            f"right: expected 0 <= right <= guesses <= records with a guess, got {right}, {guesses} and {records}"
+        )
+    return _mu(right, guesses, records, 2 * tail(confidence))
+
+
+def _mu(right: int, guesses: int, records: int, alpha: float) -> float:
+    if 2 * right <= guesses:
+        return 0.0
+
+    def excess(mu: float) -> float:
+        return _reached(right, guesses, records, mu, alpha) - guesses / records
+
+    if excess(0.0) <= 0:
+        return 0.0
+    high = 1.0
+    while excess(high) > 0:
+        high *= 2
+    root: float = brentq(excess, high / 2 if high > 1 else 0.0, high, xtol=TOLERANCE / 4)
+    return max(0.0, root - TOLERANCE)
+
+
+def _reached(right: int, guesses: int, records: int, mu: float, alpha: float) -> float:
+    """Compute ``r_0 + h_0``.
+
+    Of many right guesses not every step is taken. A step left out keeps h as it was; r_0 and h_0 grow with every h, as
+    ``i / (g - i)`` falls with i, so that leaving some out can only lower the bound.
+    """
+    h, r = alpha * (guesses - right) / records, alpha * right / records
+    for i in range(right - 1, -1, -max(1, right // STEPS)):
+        raised = _NORMAL.cdf(_NORMAL.inv_cdf(r) - mu) if r < 1 else 1.0
+        if raised > h:
+            r += i / (guesses - i) * (raised - h)
+            h = raised
+    return r + h
+
+
+def _roughly(right: Floats, guesses: Floats, records: int, alpha: float) -> Floats:
+    """Estimate each bound, to choose by: mu of which the surest g of m guesses are right as often."""
+    some = np.maximum(guesses, 1.0)
+    accuracy, share = lower(right, some, alpha), np.minimum(some / records, 1 - 1e-9)
+    mu: Floats = ndtri(accuracy * share) - ndtri((1 - accuracy) * share)
+    return np.where((guesses >= 1) & (accuracy > 0.5), mu, -1.0)

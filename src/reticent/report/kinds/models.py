@@ -1,0 +1,63 @@
+"""The part of an audit on its models: their accuracy, those that did not learn, and the leak of each."""
+
+from functools import partial
+
+from reticent.findings.attack import Audit
+from reticent.findings.audit import AuditDocument
+from reticent.report import blocks as b
+from reticent.report.cells import estimate
+from reticent.report.pictures import audit as pictures
+from reticent.rounding import count, percent
+from reticent.say.grammar import short
+
+ACCURACY = (
+    "Each tick is one model, the diamond their mean. The gap between the two rows is what a model knows better because "
+    "it was trained on the record."
+)
+
+
+def blocks(document: AuditDocument, best: Audit) -> list[b.Block]:
+    """Show the accuracy and the leak of each model, and those that did not learn."""
+    population = document.population
+    made: list[b.Block] = []
+    if population.accuracy is not None:
+        beside = tuple(
+            b.Prose((f"{name}: ", b.Strong(percent(one.mean)), f" (standard deviation over models {percent(one.std)})"))
+            for name, one in (
+                ("Members", population.accuracy.members),
+                ("Non-members", population.accuracy.non_members),
+            )
+        )
+        made += [
+            b.Heading("Accuracy with and without the record"),
+            b.Figures((b.Figure(partial(pictures.accuracy, population), ACCURACY),), beside=beside),
+        ]
+    if population.health:
+        made += [b.Heading("Models that did not learn", "health"), b.Bullets(unlearned(document))]
+    return [*made, b.Heading("Model by model", "models"), _by_model(document, best)]
+
+
+def unlearned(document: AuditDocument) -> tuple[str, ...]:
+    """Name the models that did not learn, each with what it does instead."""
+    return tuple(f"Model {one.model} {one.problem}." for one in document.population.health or ())
+
+
+def _by_model(document: AuditDocument, best: Audit) -> b.Table:
+    """Join each model's accuracy with the leak that the verdict's attack finds in it."""
+    targets = {one.model: one for one in best.targets}
+    known = {one.model: one for one in document.population.per_model}
+    rows = []
+    for model in dict.fromkeys((*known, *targets)):
+        facts, target = known.get(model), targets.get(model)
+        members = facts.members if facts else targets[model].members
+        rows.append(
+            b.Row((
+                b.Cell(str(model)),
+                b.Cell(count(members)),
+                b.Cell(percent(facts and facts.accuracy_members)),
+                b.Cell(percent(facts and facts.accuracy_non_members)),
+                estimate(None if target is None else target.auc),
+            ))
+        )
+    heads = ("Model", "Members", "Accuracy, members", "Accuracy, non-members", f"AUC of {short(best.name, 40)}")
+    return b.Table("Accuracy and leak of each model", tuple(map(b.Column, heads)), tuple(rows), key="models-table")

@@ -1,0 +1,59 @@
+"""The group of records that stands out, in the verdict and on its card."""
+
+from collections.abc import Sequence
+
+from reticent.auditing.partition import CLASS, MISSING
+from reticent.findings.audit import Reason, Verdict
+from reticent.findings.group_limits import ExposedGroup
+from reticent.rounding import decimals, down, fraction, level, p_value, percent
+from reticent.say.grammar import plural, short
+from reticent.say.groups import called
+
+
+def named(found: ExposedGroup, names: Sequence[str]) -> str:
+    """Name the group: ``class "cats"``, ``group "north" by region``; `names` are those of the classes, or empty."""
+    if found.by == CLASS:
+        return f'class "{called(found.by, found.name, names)}"'
+    own = "without a value" if found.name == MISSING else f'"{short(found.name)}"'
+    return f"group {own} by {short(found.by)}"
+
+
+def sentence(found: ExposedGroup, names: Sequence[str]) -> str:
+    """Say which group leaks more."""
+    size = plural(found.records, "record")
+    text = named(found, names)
+    return (
+        f"{text[:1].upper()}{text[1:]} ({size}) leaks more: there, an attacker tells a training record from another "
+        f"one in {percent(found.auc)} of pairs."
+    )
+
+
+def details(said: Verdict, found: ExposedGroup, names: Sequence[str]) -> list[str]:
+    """Say how sure that is, and what else is found there."""
+    where, other = named(found, names), f" by {found.attack}" * (found.attack != said.attack)
+    looked = f"{plural(found.groups, 'group')} and {plural(found.attacks, 'attack')}"
+    lines = [
+        f"In {where}, the area under the ROC curve{other} is at least {down(found.auc_least, 0.5, 3)}, and in the "
+        f"others {fraction(found.others)} on average (p {_p(found.p_corrected)}); limit and p allow for all "
+        f"{looked} that were looked at."
+    ]
+    if found.tpr is not None and found.false_alarms is not None and said.fpr:
+        digits = decimals(said.fpr)
+        lines.append(
+            f"At the threshold that flags {level(said.fpr)} of all non-members, {percent(found.tpr, digits)} of its "
+            f"training records are found, and {percent(found.false_alarms, digits)} of its others are taken for them."
+        )
+    if said.reason is Reason.IN_A_GROUP:
+        lines.append("Over all records no attack did better than chance: the leak is of this group.")
+    return lines
+
+
+def card(found: ExposedGroup, names: Sequence[str]) -> tuple[str, str, str]:
+    """Write the group's heading, number and note."""
+    note = f"at least {down(found.auc_least, 0.5, 3)}; {plural(found.records, 'record')}"
+    return f"AUC in {named(found, names)}", fraction(found.auc), note
+
+
+def _p(p: float) -> str:
+    text = p_value(p)
+    return text if p < 0.001 else f"= {text}"

@@ -1,0 +1,70 @@
+"""What is measured of any population: how each number is called and written, and which difference of two matters.
+
+The smallest differences that matter were fixed before anything was measured.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from reticent.findings.study import Column, Form
+from reticent.studies.base import Results, Setting
+from reticent.studies.judging import Part
+
+LOSS, POINTS, AUC = 0.02, 0.02, 0.01
+"""The smallest differences that matter: of a loss in nats, of an accuracy, of an AUC."""
+ATTACKS = {"lira": "LiRA", "rmia": "RMIA"}
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A number of a population.
+
+    Attributes:
+        label: the head of its column.
+        form: how it is written.
+        name: what it is called in a sentence.
+        least: the smallest difference that matters; 0 where differences are not judged.
+        lower: less is better.
+    """
+
+    label: str
+    form: Form = "number"
+    name: str = ""
+    least: float = 0.0
+    lower: bool = False
+
+
+METRICS = {
+    "accuracy": Metric("Accuracy, non-members", "share", "accuracy", POINTS),
+    "accuracy_members": Metric("Accuracy, members", "share"),
+    "excess_accuracy": Metric("Accuracy that its control misses", "points"),
+    "loss_members": Metric("Loss, members"),
+    "loss": Metric("Loss, non-members", "number", "test loss", LOSS, lower=True),
+    "gap": Metric("Loss gap", "number", "loss gap", LOSS, lower=True),
+    "seconds": Metric("Seconds a model", "seconds"),
+}
+for key, name in ATTACKS.items():
+    METRICS |= {
+        f"auc_{key}": Metric(f"{name} AUC", "number", f"{name} AUC", AUC, lower=True),
+        f"excess_auc_{key}": Metric(f"{name} AUC less its control's", "difference"),
+        f"tpr_{key}_0.01": Metric(f"{name} TPR at 1 %", "share"),
+        f"tpr_{key}_0.001": Metric(f"{name} TPR at 0.1 %", "small share"),
+        f"zero_{key}": Metric(f"{name} TPR at 0.001 %", "small share"),
+    }
+
+
+def columns(*metrics: str) -> tuple[Column, ...]:
+    """List columns of a study's tables."""
+    return tuple(Column(key=key, label=METRICS[key].label, form=METRICS[key].form) for key in metrics)
+
+
+Ask = Callable[..., Part]
+"""`better` or `no_worse` of `reticent.studies.judging`."""
+
+
+def difference(results: Results, one: Setting, pair: str, metric: str, ask: Ask, *, turned: bool = False) -> Part:
+    """Ask of the difference of two rows whether the first is better, or no worse; turned, the second."""
+    known = METRICS[metric]
+    form: Form = "points" if known.form == "share" else "difference"
+    label = f"{known.name}, {pair.replace(' - ', ' against ')}, {one.label}"
+    return ask(label, results.get(one.key, pair, metric), known.least, lower=known.lower != turned, metric=form)

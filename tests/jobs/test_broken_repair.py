@@ -1,0 +1,122 @@
+"""A repair that took the model's accuracy, and references that are not as the repaired model is: said first."""
+
+import os
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from safetensors.torch import save_file
+from torch import nn
+
+import reticent
+from reticent.errors import ModelError, SpecError
+from reticent.findings.harden import Doubt, Note, RecordsNote
+from reticent.jobs.hardening.found import doubt, lost
+from reticent.report.kinds.harden import harden as kind
+from reticent.report.render.html import html
+from reticent.say import harden as say
+
+FACTORY = """
+from torch import nn
+
+def make():
+    return nn.Sequential(nn.Linear(4, 16), nn.ReLU(), nn.Linear(16, 3))
+"""
+
+
+@pytest.mark.parametrize(
+    ("kept", "most", "expected"),
+    [
+        (100, 0.1, False),
+        (91, 0.1, False),
+        (80, 0.1, True),
+        (80, 0.3, False),
+        (0, 1.0, False),  # All may be lost where the user says so.
+    ],
+)
+def test_a_repair_is_broken_by_what_it_takes_of_the_same_records(kept, most, expected):
+    before, after = np.ones(100, dtype=bool), np.arange(100) < kept
+    assert lost(before, after, most) == expected
+
+
+def test_chance_breaks_nothing():
+    # 2 of 10 records: the difference's standard error is sqrt(.2 * .8 / 10) = .126, and 1.96 of them are .25.
+    assert not lost(np.ones(10, dtype=bool), np.arange(10) < 8, 0.1)
+
+
+def test_nothing_is_judged_where_the_repair_did_something_else_to_the_references():
+    even = (0.45, 0.55)
+    assert doubt(100, 100, even, alike=False) is Doubt.REFERENCES_DIFFER
+    assert doubt(100, 100, (0.7, 0.8), alike=False) is Doubt.RECORDS_DIFFER
+    assert doubt(100, 100, even) is None
+
+
+def test_a_normalisation_that_nobody_stated_is_the_first_suspect():
+    assumed = say.refused(0.991, 0.33, 0.1, [RecordsNote(note=Note.SCALE_ASSUMED)])
+    assert "got 99.1 % before and 33.0 % after. Look first at how the pictures were normalised" in assumed
+    assert "normalised" not in say.refused(0.991, 0.33, 0.1, [])
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A folder with a model that is nearly always right, and its records; the working directory of these tests."""
+    folder, before, path = tmp_path_factory.mktemp("broken"), Path.cwd(), list(sys.path)
+    os.chdir(folder)
+    (folder / "plain_net.py").write_text(FACTORY)
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 360)
+    x = (np.eye(4)[y] * 4 + rng.normal(size=(360, 4))).astype(np.float32)
+    scope = {}
+    exec(FACTORY, scope)
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        built = scope["make"]()
+        optimizer = torch.optim.Adam(built.parameters(), lr=0.02)
+        for _ in range(60):
+            optimizer.zero_grad()
+            nn.functional.cross_entropy(built(torch.from_numpy(x[:120])), torch.from_numpy(y[:120])).backward()
+            optimizer.step()
+    save_file(dict(built.state_dict()), folder / "model.safetensors")
+    parts = {"members": (x[:120], y[:120]), "non_members": (x[120:240], y[120:240]), "reference": (x[240:], y[240:])}
+    yield parts
+    os.chdir(before)
+    sys.path[:] = path
+
+
+def harden(parts, **changes):
+    given = {"models": 4, "epochs": 6, "batch_size": 40, "attacks": ["lira", "loss"], "replicates": 100, "workers": 1}
+    options = {"rate": 0.9, "scoring_steps": 2}
+    return reticent.harden(
+        "plain_net:make",
+        "model.safetensors",
+        **parts,
+        **{**given, "optimizer": "sgd", "learning_rate": 1e-6, "options": options, **changes},
+    )
+
+
+@pytest.mark.slow
+def test_a_broken_repair_writes_nothing_unless_asked(model, tmp_path):
+    with pytest.raises(ModelError, match=r"the repair broke the model: expected to lose at most 10 percentage points"):
+        harden(model, out=tmp_path / "no")
+    assert not list((tmp_path / "no").iterdir())
+    found = harden(model, out=tmp_path / "yes", max_accuracy_loss=1).findings
+    assert found.broken
+    assert found.environment.repair_found  # The first call kept it.
+    assert found.sentence.startswith("The repair broke the model: its accuracy on non-members fell from 9")
+    assert "The repair broke the model" in html(kind(found))
+
+
+@pytest.mark.slow
+def test_a_repair_that_takes_nothing_is_not_broken(model, tmp_path):
+    found = harden(
+        model, out=tmp_path / "fine", optimizer="adam", learning_rate=0.02, options={"rate": 0.05, "scoring_steps": 2}
+    )
+    assert not found.findings.broken
+    assert "broken" not in found.findings.to_json()
+
+
+def test_the_allowed_loss_is_a_share(model):
+    with pytest.raises(SpecError, match=r"max_accuracy_loss: expected a share from 0 to 1, .* got 10"):
+        harden(model, max_accuracy_loss=10)

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 import reticent
+from reticent.attacks import ATTACKS
 from reticent.errors import CorruptFileError, InputError, SpecError, TooFewReferencesError, UnknownNameError
 from reticent.jobs.attack import read_signals
 from reticent.jobs.attack import run as attack_outputs
@@ -258,6 +259,19 @@ def test_attacks_that_have_too_few_references_are_left_out_where_none_was_asked_
     assert run(brought).document["left_out"] == []
     with pytest.raises(TooFewReferencesError, match="lira"):
         run(brought, targets=[0], references=[1], attacks="lira")
+
+
+def test_all_runs_every_attack_that_fits_and_says_what_does_not(brought):
+    done = run(brought, attacks="all", options={"bavaria": {"law": "normal"}})
+    assert list(done.scores) == [name for name in ATTACKS if name != "selena-replica"]
+    told = {one["name"]: one["sentence"] for one in done.document["left_out"]}
+    assert list(told) == ["selena-replica"]
+    assert told["selena-replica"] in done.document["verdict"]["cannot_say"]
+    options = {one["name"]: one["spec"] for one in done.document["attacks"]}
+    assert options["bavaria"]["law"] == "normal"
+    few = run(brought, attacks="all", targets=[0], references=[1])
+    assert {"lira", "bavaria", "pmia"} <= {one["name"] for one in few.document["left_out"]}
+    assert "loss" in few.scores
 
 
 FEW = [3, 17, 40]

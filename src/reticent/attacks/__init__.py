@@ -32,7 +32,7 @@ from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, Ro
 from reticent.attacks.complements import designs
 from reticent.attacks.view import view
 from reticent.data.membership import Membership, as_membership
-from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, UnknownNameError
+from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, TooFewReferencesError, UnknownNameError
 from reticent.findings.evidence import Importance
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
@@ -198,4 +198,13 @@ def check_membership(
     rows, others = model_rows(known.models, targets, references)
     entry = ATTACKS[spec.method]
     for chosen, left in _designs(entry, known, rows, others):
-        reference_counts.require(spec.method, entry.needs(spec), known, rows[chosen], left)
+        try:
+            reference_counts.require(spec.method, entry.needs(spec), known, rows[chosen], left)
+        except TooFewReferencesError as error:
+            if len(left) == len(others):
+                raise
+            raise TooFewReferencesError(
+                f"{error}; {len(others) - len(left)} of {len(others)} references were left out, since they were trained "
+                f"on nearly the same records as target {rows[chosen][0]}, or on nearly all the others, which gives "
+                "membership away by design: train models on halves that are drawn one by one"
+            ) from None

@@ -52,7 +52,8 @@ def attack(
 
     chosen = gather_attacks(flags.config, flags.values())
     if scores:
-        check_scores(scores, len(chosen.attacks or ATTACKS), (signals, flags.config))
+        several = chosen.every_attack or not chosen.attacks
+        check_scores(scores, len(ATTACKS if several else chosen.attacks), (signals, flags.config))
     check_folder(out, AUDIT, (signals, flags.config), chosen.format)
     brought = read_signals(signals, chosen.group_by)
     if records is not None:

@@ -3,7 +3,6 @@
 A user's folders may lie below train, val and test.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -108,21 +107,19 @@ def _folders(folder: Path) -> list[str]:
 def _pictures(folder: Path, root: Path) -> list[Path]:
     """List the pictures of a class, in its folder and in those inside."""
     found = []
-    for place, inner, names in os.walk(folder):
-        inner[:] = [name for name in inner if not name.startswith(".")]
-        for name in inner:
-            if (Path(place) / name).is_symlink():
-                raise InputError(f"{Path(place) / name}: is a link to a folder, which is not followed: move it away")
-        for name in names:
-            if name.startswith(".") or name.lower() in CLUTTER:
-                continue
-            if not name.lower().endswith(SUFFIXES):
-                kinds = ", ".join(SUFFIXES)
-                raise InputError(f"{Path(place) / name}: expected pictures alone ({kinds}): move other files away")
-            found.append(Path(place) / name)
+    for path in sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).parts):
+        if any(part.startswith(".") for part in path.relative_to(folder).parts) or path.name.lower() in CLUTTER:
+            continue
+        if path.is_dir():
+            if path.is_symlink():
+                raise InputError(f"{path}: is a link to a folder, which is not followed: move it away")
+        elif path.name.lower().endswith(SUFFIXES):
+            found.append(path)
+        else:
+            raise InputError(f"{path}: expected pictures alone ({', '.join(SUFFIXES)}): move other files away")
     if not found:
         raise InputError(f"{root}: the folder of the class {folder.name!r} holds no picture: remove it, or fill it")
-    return sorted(found, key=lambda path: path.relative_to(folder).parts)
+    return found
 
 
 def _decoded(paths: Sequence[Path], side: int | None) -> NDArray[np.uint8]:

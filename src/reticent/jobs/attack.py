@@ -25,7 +25,7 @@ from reticent.errors import (
     nearest,
 )
 from reticent.jobs import document, grouping, outputs
-from reticent.jobs.attacks import build_attacks, usual
+from reticent.jobs.attacks import build_attacks, fitting, usual
 from reticent.jobs.blind import blind_baseline, same_records
 from reticent.jobs.control import check, null
 from reticent.jobs.measure import Settings, measure
@@ -272,9 +272,9 @@ def audited(problem: Problem, config: AttackConfig) -> NDArray[np.int64]:
     All attacks get the same records, so that they can be compared.
     """
     every, short = np.arange(problem.signals.records), np.zeros(problem.signals.records, dtype=np.bool_)
-    if config.attacks:
+    if config.attacks and not config.every_attack:
         return every
-    for spec in build_attacks(config, _possible(problem.signals)):
+    for spec in build_attacks(config.replace(attacks=()), _possible(problem.signals)):
         lacking = lacking_references(spec, problem)
         if ATTACKS[spec.method].strong and lacking.mean() <= MOST_UNAUDITED:
             short |= lacking
@@ -284,20 +284,8 @@ def audited(problem: Problem, config: AttackConfig) -> NDArray[np.int64]:
 
 def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], dict[str, str]]:
     """Build the attacks that are asked for; where none is, those that the problem allows, and say which not."""
-    if config.attacks:
-        specs = build_attacks(config)
-        for spec in specs:
-            check_references(spec, problem)
-        return specs, {}
-    kept: list[Spec] = []
-    left_out: dict[str, Exception] = {}
-    for spec in build_attacks(config, _possible(problem.signals)):
-        try:
-            check_references(spec, problem)
-            kept.append(spec)
-        except TooFewReferencesError as error:
-            left_out[spec.method] = error
-    return tuple(kept), say.left_out(left_out)
+    specs = build_attacks(config, _possible(problem.signals))
+    return fitting(config, specs, lambda spec: check_references(spec, problem), TooFewReferencesError)
 
 
 def _possible(signals: Signals) -> tuple[str, ...]:

@@ -157,6 +157,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
         population=facts,
         environment=evaluated.work.trained(job, made, stages=stage_costs(made)),
         control=evaluated.control,
+        left_out=job.left_out,
         non_adaptive=_unaware(evaluated),
         unproved=entry(job.population.recipe).unproved(job.population.recipe),
     )
@@ -166,6 +167,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
         *repeated(job.records.duplicates),
         fewer(members, len(job.records)),
         *facts.notices,
+        *dict.fromkeys(job.left_out.values()),
     ]
     return spoken(found, further)
 

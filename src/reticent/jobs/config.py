@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import InputError, RolesError, SpecError, nearest
 from reticent.jobs import grouping, replicas
-from reticent.jobs.attacks import build_attacks, of_attacks, put
+from reticent.jobs.attacks import build_attacks, fitting, of_attacks, put
 from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.option_hints import owners, placed
 from reticent.jobs.recipes import at_delta, build_recipe
@@ -58,6 +58,7 @@ class Job:
         workers: number of processes.
         device: of every worker.
         partitions: how the audited records are grouped.
+        left_out: why attacks are not among them, by name, where all that fit are asked for.
     """
 
     config: AuditConfig
@@ -67,6 +68,7 @@ class Job:
     workers: int
     device: str
     partitions: tuple[Partition, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 @fixed()
@@ -207,17 +209,20 @@ def prepare(
     membership = Membership.draw(models, len(roles.audited), config.seed)
     recipe = at_delta(recipe, config, membership.matrix.sum(axis=1))
     offer = Offer(records.classes, len(queries.views()), logits=True, population=len(roles.population) > 0)
-    for spec in attacks:
+
+    def fits(spec: Spec) -> None:
         check_offer(spec, offer)
         check_membership(spec, membership)
+        replicas.check([spec], recipe, unaware=config.also_non_adaptive)
+
+    attacks, left_out = fitting(config, attacks, fits)
     population = Population(recipe, records, roles, membership, config.seed, queries)
     members = int(membership.matrix.sum(axis=1).min())
     held = {"reference": len(roles.reference), "validation": len(roles.validation)}
     check_records(recipe, records, **held, members=members)
     if config.also_non_adaptive:
         undefended(recipe)
-    replicas.check(attacks, recipe, unaware=config.also_non_adaptive)
-    return Job(config, records, population, attacks, workers(config, device, models), device, partitions)
+    return Job(config, records, population, attacks, workers(config, device, models), device, partitions, left_out)
 
 
 def _roles(config: AuditConfig, needed: bool, records: Records) -> Roles:

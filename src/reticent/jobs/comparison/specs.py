@@ -186,6 +186,10 @@ class _ForAll:
         for name, job in made.items():
             if job.config.reference is None and len(job.population.roles.reference) < most:
                 made[name] = self._with_unaware(prepare(job.config.replace(reference=most), job.records))
+        # Where all attacks that fit are asked for, only those are compared by that fit every row.
+        common = set.intersection(*({one.method for one in job.attacks} for job in made.values()))
+        for name, job in made.items():
+            made[name] = replace(job, attacks=tuple(one for one in job.attacks if one.method in common))
         return [RowSpec.of_job(name, job) for name, job in made.items()]
 
     def validated(self, runs: bool) -> None:

@@ -105,7 +105,7 @@ def audited(
         attacks=tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in audits),
         epsilon=say_epsilon.spoken(epsilons.overall),
         references=_references(made),
-        notices=(UNSTEADY,) * seen.unsteady,
+        notices=(*(UNSTEADY,) * seen.unsteady, *dict.fromkeys(ready.left_out.values())),
     )
     return Audited(found, made, scores, correct, _blind(problem, row, settings.confidence))
 

@@ -15,7 +15,7 @@ from reticent.data.roles import Roles
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.locate import Origin
 from reticent.jobs import replicas
-from reticent.jobs.attacks import build_attacks
+from reticent.jobs.attacks import build_attacks, fitting
 from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
@@ -50,6 +50,7 @@ class Ready:
         after: those of the repaired model: the whole defended recipe.
         membership: of the references and, in the last row, of the model.
         attacks: their specs.
+        left_out: why attacks are not among them, by name, where all that fit are asked for.
         materials: what the model is repaired with.
         trained: the model's state.
         initial: its state before training.
@@ -66,6 +67,7 @@ class Ready:
     after: Population
     membership: Membership
     attacks: tuple[Spec, ...]
+    left_out: Mapping[str, str]
     materials: Materials
     trained: dict[str, Tensor]
     initial: dict[str, Tensor]
@@ -125,11 +127,14 @@ def ready(
     members = int(membership.matrix.sum(axis=1).min())
     check_records(recipe, known.records, reference=len(known.reference), validation=0, members=members)
     last = after.models
-    replicas.check(attacks, recipe, unaware=False)
     offer = Offer(known.records.classes, len(after.queries.views()), logits=True, population=False)
-    for spec in attacks:
+
+    def fits(spec: Spec) -> None:
+        replicas.check([spec], recipe)
         check_offer(spec, offer)
         check_membership(spec, membership, [last], np.arange(last))
+
+    attacks, left_out = fitting(config, attacks, fits)
     materials = _materials(known, torch.device(device))
     trained, before_training, where, seen = _model(recipe, weights, initial, materials, after, membership)
     return Ready(
@@ -140,6 +145,7 @@ def ready(
         after=after,
         membership=membership,
         attacks=attacks,
+        left_out=left_out,
         materials=materials,
         trained=trained,
         initial=before_training,

@@ -83,7 +83,10 @@ def test_weak_attacks_are():
 
 def test_too_few_that_are_left_are_told_before_training():
     rows = np.vstack([pairs(2, 60, 0), pairs(2, 60, 0)])
-    with pytest.raises(TooFewReferencesError, match=r"lira: expected at least 1 IN and 1 OUT references.*; 3 of 4 references were left out"):
+    with pytest.raises(
+        TooFewReferencesError,
+        match=r"lira: expected at least 1 IN and 1 OUT references.*; 3 of 4 references were left out",
+    ):
         check_membership("lira", rows)
     case = problem(0, models=4, membership=rows, population=0)
     assert lacking_references("lira", case).all()

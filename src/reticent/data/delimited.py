@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,12 +21,8 @@ if TYPE_CHECKING:
     from _csv import Reader
 
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-BLOCK = 2**24
-"""So many characters are looked at at once."""
-KINDS = bytes.maketrans(b'"\t\r\n +12345678', b",,,,,-99999999")
-"""Bytes by what they are: a comma for all that may stand before a cell of a csv file, one sign, nine for a digit."""
-CODES = (b",00", b",09", b",-00", b",-09")
-"""How codes such as 01 begin, in these."""
+CODE = re.compile(r'[,"\t\r\n ][+-]?0[0-9]')
+"""How a code such as 01 begins, behind what may stand before a cell."""
 SEPARATORS = {
     ";": "semicolons, expected commas: save the file with commas",
     "\t": "tabs, expected commas: call the file .tsv",
@@ -88,9 +85,7 @@ def _rows(path: Path, content: str) -> "Reader":
 
 def has_codes(content: str) -> bool:
     """Tell whether a cell begins with a zero and another digit, which a number would lose."""
-    blocks = range(0, len(content), BLOCK)
-    kinds = (content[max(0, start - 3) : start + BLOCK].encode().translate(KINDS) for start in blocks)
-    return any(code in block for block in kinds for code in CODES)
+    return CODE.search(content) is not None
 
 
 def _numbers(path: Path, content: str, width: int) -> list[NDArray[Any]] | None:

@@ -3,8 +3,7 @@
 A user's folders may lie below train, val and test.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,19 +25,6 @@ COLOURED = frozenset({"RGB", "RGBA", "RGBX", "P", "PA", "CMYK", "YCbCr", "LAB", 
 """Pillow's modes of 8 bits a channel that become red, green and blue; transparency is dropped."""
 
 
-@contextmanager
-def opened(path: Path, remedy: str) -> Iterator["Image"]:
-    """Open an image file, and name it where anything is wrong with it while it is used."""
-    from PIL.Image import DecompressionBombError
-    from PIL.Image import open as opened_picture
-
-    try:
-        with opened_picture(path) as picture:
-            yield picture
-    except (OSError, ValueError, SyntaxError, DecompressionBombError) as error:
-        raise CorruptFileError(f"{path}: cannot be read as an image ({error}); {remedy}") from None
-
-
 def decode(paths: Sequence[Path], side: int) -> NDArray[np.uint8]:
     """Decode official image files of one size; grey ones become grey in three channels.
 
@@ -47,13 +33,10 @@ def decode(paths: Sequence[Path], side: int) -> NDArray[np.uint8]:
     """
     pictures = np.empty((len(paths), 3, side, side), dtype=np.uint8)
     for i, path in enumerate(paths):
-        with opened(path, "unpack the archive again") as picture:
-            pixels = np.asarray(picture.convert("RGB"))
-        if pixels.shape != (side, side, 3):
-            raise CorruptFileError(
-                f"{path}: expected {side} x {side} pixels, got {pixels.shape[1]} x {pixels.shape[0]}"
-            )
-        pictures[i] = pixels.transpose(2, 0, 1)
+        pixels = _pixels(path, "unpack the archive again")
+        if pixels.shape[1:] != (side, side):
+            raise CorruptFileError(f"{path}: expected {side} x {side} pixels, got {_size(pixels)}")
+        pictures[i] = pixels
     return pictures
 
 
@@ -126,7 +109,7 @@ def _decoded(paths: Sequence[Path], side: int | None) -> NDArray[np.uint8]:
     """Decode pictures into one array, which is grey where all of them are."""
     pictures: list[NDArray[np.uint8]] = []
     for path in paths:
-        pixels = _pixels(path, side)
+        pixels = _pixels(path, "copy it again, or move it away", side)
         if pictures and pixels.shape[1:] != pictures[0].shape[1:]:
             raise InputError(
                 f"expected pictures of one size, got {_size(pictures[0])} ({paths[0]}) and {_size(pixels)} ({path}): "
@@ -142,17 +125,22 @@ def _size(pixels: NDArray[np.uint8]) -> str:
     return f"{pixels.shape[2]} x {pixels.shape[1]}"
 
 
-def _pixels(path: Path, side: int | None) -> NDArray[np.uint8]:
+def _pixels(path: Path, remedy: str, side: int | None = None) -> NDArray[np.uint8]:
     """Decode one picture: ``(1, H, W)`` if it is grey, else ``(3, H, W)``."""
-    with opened(path, "copy it again, or move it away") as picture:
-        if picture.mode not in GREY | COLOURED:
-            raise CorruptFileError(
-                f"{path}: has more than 8 bits a channel ({picture.mode}): write it anew with 8, as it is to reach the "
-                "network"
-            )
-        plain = picture.convert("L" if picture.mode in GREY else "RGB")
-        pixels = np.asarray(plain if side is None else _middle(plain, side))
-        return pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
+    from PIL import Image
+
+    try:
+        with Image.open(path) as picture:
+            if picture.mode not in GREY | COLOURED:
+                raise CorruptFileError(
+                    f"{path}: has more than 8 bits a channel ({picture.mode}): write it anew with 8, as it is to reach "
+                    "the network"
+                )
+            plain = picture.convert("L" if picture.mode in GREY else "RGB")
+            pixels = np.asarray(plain if side is None else _middle(plain, side))
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise CorruptFileError(f"{path}: cannot be read as an image ({error}); {remedy}") from None
+    return pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
 
 
 def _middle(picture: "Image", side: int) -> "Image":

@@ -36,11 +36,11 @@ SCORED = (
 
 def audit(
     document: AuditDocument, rows: Sequence[RecordRow] = (), thumbnails: Mapping[int, NDArray[Any]] | None = None
-) -> b.Document:
+) -> b.Report:
     """Bring an audit into blocks: `rows` of all records, the most exposed first, and `thumbnails` by record."""
     name, word = b.Name(document.data.name), say.word(document.verdict)
     audits = ordered(document)
-    return b.Document(
+    return b.Report(
         title=f"{word}: membership-privacy audit of {name.text}",
         brand="membership-privacy audit",
         section="Membership privacy",
@@ -63,8 +63,8 @@ def audit(
             *b.only(b.TERMINAL, *map(b.Notice, models.unlearned(document))),
             *method.glossary(GLOSSARY.items()),
         ),
-        files=("The same numbers are in ", b.Code("audit.json"), ", one line a record in ", b.Code("records.csv"), "."),
-        version=document.environment.reticent or "",
+        files=b.coded("The same numbers are in `audit.json`, one line a record in `records.csv`."),
+        version=document.environment.reticent,
     )
 
 

@@ -217,7 +217,7 @@ def test_parse_reads_names_mappings_and_specs():
         parse(Spec())
     with pytest.raises(UnknownNameError, match=r"unknown attack 'lyra': did you mean 'lira'"):
         parse("lyra")
-    with pytest.raises(SpecError, match="expected method to be one of .*confidence, correctness"):
+    with pytest.raises(SpecError, match=r"expected method to be one of .*confidence, correctness"):
         parse({"gamma": 2.0})
     with pytest.raises(SpecError, match=r"rmia: unknown key 'gama': did you mean 'gamma'"):
         parse({"method": "rmia", "gama": 2.0})

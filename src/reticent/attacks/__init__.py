@@ -205,6 +205,6 @@ def check_membership(
                 raise
             raise TooFewReferencesError(
                 f"{error}; {len(others) - len(left)} of {len(others)} references were left out, since they were "
-                f"trained on nearly the same records as target {rows[chosen][0]}, or on nearly all the others, which gives "
+                f"trained on nearly the records as target {rows[chosen][0]}, or on nearly all others, which gives "
                 "membership away by design: train models on halves that are drawn one by one"
             ) from None

@@ -6,7 +6,7 @@ from reticent.findings.attack import Audit
 from reticent.findings.blind import Blind, Known
 from reticent.findings.numbers import PairedDifference
 from reticent.report import blocks as b
-from reticent.report.cells import NOTHING, estimate, rate, table
+from reticent.report.cells import NOTHING, estimate, rate
 from reticent.rounding import decimals, fraction, interval, level, percent, signed
 from reticent.say import blind as say
 
@@ -30,7 +30,7 @@ def _by_features(found: Blind) -> list[b.Block]:
         return []
     rows = [(say.KNOWN[Known.LABELS], found.labels), (say.KNOWN[found.by], found)]
     return [
-        table(
+        b.table(
             f"Members told from non-members without the model; below each AUC its {level(found.confidence)} interval",
             ("What the classifier sees", "AUC"),
             [(name, b.Cell(fraction(one.auc), one.auc, (interval(one.interval),))) for name, one in rows],
@@ -58,7 +58,7 @@ def _beside(audits: Sequence[Audit], fpr: float | None) -> list[b.Block]:
             cells.append(NOTHING if beyond is None else _difference(beyond.tpr, points=True))
         rows.append(cells)
     title = "Every attack beside what is found without the model; only the differences count as leak"
-    return [table(title, heads, rows, key="excess-table", sortable=True)]
+    return [b.table(title, heads, rows, key="excess-table", sortable=True)]
 
 
 def _difference(found: PairedDifference, *, points: bool = False) -> b.Cell:

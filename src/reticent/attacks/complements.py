@@ -38,7 +38,7 @@ def complements(membership: Membership, rows: Rows, others: Rows) -> NDArray[np.
     first, second = share[rows][:, None], share[others][None, :]
     both = matrix[rows].astype(np.float64) @ matrix[others].astype(np.float64).T / records  # whole numbers: no rounding
     correlation = np.abs(both - first * second) / np.sqrt(first * (1 - first) * second * (1 - second))
-    far = correlation > max(FAR, 1 / (models - 1) + CHANCE / np.sqrt(records))
+    far = correlation > max(FAR, 1 / max(1, models - 1) + CHANCE / np.sqrt(records))
     return np.asarray(far & (rows[:, None] != others[None, :]))
 
 

@@ -220,7 +220,7 @@ def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> 
     if population.accuracy is None or not records or not models:
         return unjudged(name, limit, Reason(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
     mean, std = population.accuracy.non_members.mean, population.accuracy.non_members.std
-    if models < 2:
+    if models < 2 or std is None:
         half = max(1.0, records // 2)  # Half of the records are non-members of a model.
         low, high = (float(end) for end in clopper_pearson(round(mean * half), half, CONFIDENCE))
     else:

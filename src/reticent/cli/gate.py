@@ -81,4 +81,6 @@ def _table(result: "Gate") -> b.Table:
         outcome = b.Cell(check.outcome, tone=TONES[check.outcome])
         rows.append((check.name, estimate, bound, check.attack or MISSING, outcome))
     numbers = (b.Column(title, whole=True) for title in ("estimate", "shown to be"))
-    return b.table("Checks", ("check", *numbers, "attack", b.Column("result", numbers=False, whole=True)), rows)
+    return b.table(
+        "Checks", ("check", *numbers, *b.words("attack"), b.Column("result", numbers=False, whole=True)), rows
+    )

@@ -10,7 +10,7 @@ from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument, Leak, Verdict
 from reticent.findings.records import RecordRow
 from reticent.report import blocks as b
-from reticent.report.kinds import attacks, blind, epsilon, groups, method, models, record_table, trust
+from reticent.report.kinds import attacks, blind, epsilon, groups, importance, method, models, record_table, trust
 from reticent.report.wording import TIES
 from reticent.rounding import count, decimals, fraction, interval, level, percent
 from reticent.say import exposed_group
@@ -48,8 +48,9 @@ def audit(
             _banner(document, name, word),
             b.Heading("Evidence", "evidence", "Evidence", level=2, only=b.DOCUMENTS),
             *attacks.table(document, audits),
+            *importance.blocks(audits),
             *b.only(b.PAGE, *attacks.figures(document, audits)),
-            *blind.blocks(document.blind, audits, document.verdict.fpr),
+            *blind.blocks(document.blind, {"": audits}, document.verdict.fpr),
             *_epsilon(document, audits),
             *trust.non_adaptive(document, audits),
             *trust.control(document, audits),

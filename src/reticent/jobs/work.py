@@ -59,23 +59,32 @@ class Reported(Generic[Found]):
 
 
 @dataclass(frozen=True, eq=False)
-class AuditReported(Reported[AuditDocument]):
-    """An audit, and its report.
+class RecordsReported(Reported[Found]):
+    """What a verb found of every record, and its report.
 
     Attributes:
         records: one a record, the most exposed first.
-        scores: by attack, ``(T, N)``, higher means member.
-        ids: numbers of the N audited records among all of the data set.
     """
 
     records: Sequence[RecordRow]
-    scores: dict[str, Floats]
-    ids: Ints
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
         """What ``records.csv`` holds: one mapping a record, the most exposed first."""
         return [row.to_json() for row in self.records]
+
+
+@dataclass(frozen=True, eq=False)
+class AuditReported(RecordsReported[AuditDocument]):
+    """An audit, and its report.
+
+    Attributes:
+        scores: by attack, ``(T, N)``, higher means member.
+        ids: numbers of the N audited records among all of the data set.
+    """
+
+    scores: dict[str, Floats]
+    ids: Ints
 
 
 class Work:

@@ -17,7 +17,6 @@ from reticent.findings.study import (
     Reason,
     StudyDocument,
 )
-from reticent.findings.study import SeedsEstimate as Estimate
 from reticent.rounding import MISSING, duration, interval, memory, number, percent, signed
 from reticent.say.grammar import agree, plural
 
@@ -26,7 +25,7 @@ REASONS: dict[Reason, str] = {
     "condition": "the claim assumes that the defense alone lowers the leak, which is not shown",
     "unmatched": "no control is as accurate",
     "unmeasured": "this scale does not measure it",
-    "interval": "an interval is too wide",
+    "interval": "its interval is too wide, or it has none",
     "network": "no network of the kind that the claim is about was run",
     "setting": "what was run is neither the paper's setting nor a fair stand-in for it",
     "disagree": "the kinds of network that it is about do not agree",
@@ -142,14 +141,6 @@ def between(ends: Interval | None, form: Form) -> str:
     if form in SHARES:
         ends = max(0.0, ends[0]), min(1.0, ends[1])
     return interval(ends, lambda end: written(end, form))
-
-
-def told(one: Estimate | None, form: Form) -> str:
-    """Write a number with its interval behind it."""
-    if one is None:
-        return MISSING
-    ends = between(one.interval, form)
-    return written(one.mean, form) + (f" ({ends})" if ends else "")
 
 
 def printed(one: Printed | None, form: Form) -> str:

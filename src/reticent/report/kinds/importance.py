@@ -14,18 +14,15 @@ def blocks(audits: Sequence[Audit]) -> list[b.Block]:
     for audit in audits:
         if audit.importance is None:
             continue
-        rows = tuple(
-            b.Row((
-                b.Cell(of_family(one)),
-                b.Cell(fraction(audit.importance.auc - one.lost), audit.importance.auc - one.lost),
-                b.Cell(percent(one.share), one.share),
-            ))
-            for one in audit.importance.families
+        without = [audit.importance.auc - one.lost for one in audit.importance.families]
+        rows = (
+            (of_family(one), b.Cell(fraction(auc), auc), b.Cell(percent(one.share), one.share))
+            for one, auc in zip(audit.importance.families, without, strict=True)
         )
-        heads = (b.Column("Part of the answer", whole=True), b.Column("AUC without it"), b.Column("Share of the loss"))
+        heads = ("Part of the answer", "AUC without it", "Share of the loss")
         made += [
             b.Heading(f"Where {audit.name} found it", "importance", only=b.DOCUMENTS),
             b.Prose(audit.importance.sentence),
-            b.Table(f"What {audit.name} loses without each part of the answers", heads, rows, only=b.DOCUMENTS),
+            b.table(f"What {audit.name} loses without each part of the answers", heads, rows, only=b.DOCUMENTS),
         ]
     return made

@@ -11,15 +11,12 @@ from reticent.say.evidence import of_family
 def blocks(audits: Sequence[Audit]) -> list[b.Block]:
     """Show it, for every attack that learns."""
     made: list[b.Block] = []
+    heads = ("Part of the answer", "AUC without it", "Share of what all lose")
     for audit in audits:
         if audit.importance is None:
             continue
-        without = [audit.importance.auc - one.lost for one in audit.importance.families]
-        rows = (
-            (of_family(one), b.Cell(fraction(auc), auc), b.Cell(percent(one.share), one.share))
-            for one, auc in zip(audit.importance.families, without, strict=True)
-        )
-        heads = ("Part of the answer", "AUC without it", "Share of the loss")
+        whole = audit.importance.auc
+        rows = [(of_family(one), fraction(whole - one.lost), percent(one.share)) for one in audit.importance.families]
         made += [
             b.Heading(f"Where {audit.name} found it", "importance", only=b.DOCUMENTS),
             b.Prose(audit.importance.sentence),

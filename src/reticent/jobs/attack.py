@@ -172,7 +172,7 @@ def attack(
         check(problem, specs, settings)
     output = None if out is None else Output.take(opening.path(out), AUDIT, kind=config.format)
     with work.on("scoring"):
-        measured = measure(problem, specs, settings, partitions=partitions, progress=work.tell)
+        measured = measure(problem, specs, settings, ids=ids, partitions=partitions, progress=work.tell)
         checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     found = measured.document(
         data=outputs.data_facts(signals, name, ids),
@@ -193,9 +193,10 @@ def attack(
         problem.signals.labels,
         probability=measured.probability,
         partitions=partitions,
+        own=measured.records.own,
     )
     files = () if output is None else write_audit(output, found, rows)
-    return Attacked(found, files, rows, measured.scores, ids, problem)
+    return Attacked(found, files, rows, measured.scores, ids, measured.records.p_member, problem)
 
 
 def problem_of(arrays: Mapping[str, Any]) -> Problem:

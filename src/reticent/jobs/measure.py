@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reticent import seeds, spec
-from reticent.arrays import Bools, Floats
+from reticent.arrays import Bools, Floats, Ints
 from reticent.attacks import ATTACKS, score
 from reticent.attacks.base import Problem
 from reticent.auditing.attack_audit import audit_attack
@@ -34,6 +34,8 @@ from reticent.findings.base import Plain
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import GIVEN, Accountant
 from reticent.findings.population import Data, Population
+from reticent.findings.record_tests import NamedRecord
+from reticent.jobs.record_tests import TestedRecords, record_tests
 from reticent.options import AttackConfig
 from reticent.spec import Spec
 
@@ -89,6 +91,7 @@ class Measured:
         verdict: what the audits together say, as `auditing.verdict` gives it.
         epsilons: what the attacks rule out.
         groups: what the verdict's attack finds in each group, one entry a partition.
+        records: what may be said of single records.
         probability: of membership, as online LiRA sees it; None where too few models were trained on a record.
     """
 
@@ -97,8 +100,14 @@ class Measured:
     exposure: Exposure
     verdict: Verdict
     epsilons: Epsilons
+    records: TestedRecords
     groups: tuple[Grouping, ...] = ()
     probability: MembershipProbability | None = None
+
+    @property
+    def names(self) -> tuple[NamedRecord, ...] | None:
+        """The records that are named as members, or None where none could be."""
+        return None if self.records.found.named is None else self.records.names
 
     def document(
         self,
@@ -126,6 +135,7 @@ class Measured:
             epsilon=epsilons.overall.with_(unproved=unproved) if unproved else epsilons.overall,
             groups=self.groups if shown else tuple(allow_for_unlearned_groups(one, population) for one in self.groups),
             exposure=count_exposed(self.exposure, said.confidence),
+            records=self.records.found,
             non_adaptive=non_adaptive,
             control=control,
             environment=environment,
@@ -137,10 +147,11 @@ def measure(
     attacks: Sequence[Spec],
     settings: Settings,
     *,
+    ids: Ints,
     partitions: Sequence[Partition] = (),
     progress: Callable[[str], None] | None = None,
 ) -> Measured:
-    """Run attacks on every target, audit their scores, and look at records and groups of them."""
+    """Run attacks on every target, audit their scores, and look at records, numbered `ids`, and groups of them."""
     audits, scores = attacked(problem, attacks, settings, progress=progress)
     members = problem.membership.matrix[problem.targets]
     said, found = verdict(audits), exposure(problem.signals, problem.membership)
@@ -173,7 +184,8 @@ def measure(
         proven=None if settings.promised is None else settings.computed,
     )
     believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
-    return Measured(audits, scores, found, said, epsilons, compared, believed)
+    tested = record_tests(problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta)
+    return Measured(audits, scores, found, said, epsilons, tested, compared, believed)
 
 
 def _fair(problem: Problem) -> bool:

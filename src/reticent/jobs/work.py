@@ -63,11 +63,14 @@ class AuditReported(Reported[AuditDocument]):
         records: one a record, the most exposed first.
         scores: by attack, ``(T, N)``, higher means member.
         ids: numbers of the N audited records among all of the data set.
+        p_member: how likely a margin as high as the target's is if it was not trained on the record, ``(T, N)``; None
+            where too few models are there to compare with.
     """
 
     records: Sequence[RecordRow]
     scores: dict[str, Floats]
     ids: Ints
+    p_member: Floats | None
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from reticent.findings.audit import AuditDocument
-from reticent.say import epsilon, exposure, groups, trust, verdict
+from reticent.say import epsilon, exposure, groups, record_tests, trust, verdict
 from reticent.say.population import unhealthy
 
 
@@ -18,14 +18,16 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
     population, names = document.population, document.data.class_names
     said = verdict.spoken(document.verdict, document.attacks, population, names)
     detail = f"{said.detail} {verdict.missing_strong(missing)}" if missing else said.detail
-    unsaid = (*said.cannot_say, *unhealthy(population, said.leak), *further)
-    unaware, checked = document.non_adaptive, document.control
     best = next(audit for audit in document.attacks if audit.name == said.attack)
+    game = [record_tests.game(best.targets[0])] if best.targets else []
+    unsaid = (*game, *said.cannot_say, *unhealthy(population, said.leak), *further)
+    unaware, checked = document.non_adaptive, document.control
     return document.with_(
         verdict=said.with_(detail=detail, cannot_say=unsaid),
         epsilon=None if document.epsilon is None else epsilon.spoken(document.epsilon),
         groups=tuple(groups.spoken(one, names, population) for one in document.groups),
         exposure=None if document.exposure is None else exposure.spoken(document.exposure),
+        records=None if document.records is None else record_tests.spoken(document.records),
         non_adaptive=None if unaware is None else trust.non_adaptive(unaware, said.attack, best.auc.mean),
         control=None if checked is None else trust.control(checked),
     )

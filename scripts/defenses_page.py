@@ -4,6 +4,9 @@ import json
 import statistics
 from pathlib import Path
 
+AUGMENTED = "augmented"
+"""The control that augments, and stops early."""
+
 
 def page(work, sets):
     """Print docs/defenses.md.
@@ -30,9 +33,10 @@ HEAD = """# What the defenses do here
 Every defense of `reticent defenses` but `cwrf` and `pptp`, which repair models and have studies of their own
 (`docs/studies/`). Each is trained under the same membership, seeds, roles and schedule as the undefended recipe,
 attacked by one who knows it (references trained with it), and held against the undefended recipe **stopped early at
-the same accuracy**: a weaker model gives less away, and anybody can have one by training for less time. This page is
-printed by `scripts/defenses page` from the comparisons that `scripts/defenses run` makes. Each defense has a card in
-`docs/methods/`.
+the same accuracy**: a weaker model gives less away, and anybody can have one by training for less time. A second
+control, `augmented`, is the undefended recipe with augmentation, each model stopped at its best validation loss. This
+page is printed by `scripts/defenses page` from the comparisons that `scripts/defenses run` makes. Each defense has a
+card in `docs/methods/`.
 
 What to keep in mind. The attacks are those of every audit: SELENA's own stronger one (`selena-replica`) is not among
 them, and the card of `selena` measures what it adds. No setting was tuned: each is the default or a value of its
@@ -149,8 +153,8 @@ def section(one, by_seed):
         lines[-2] += " Of epsilon, the smallest lower bound of the seeds, and the largest proof."
     heads = ["defense", "accuracy, members", "accuracy, others", "AUC", f"TPR at FPR {fpr:g}"]
     heads += ["epsilon, at least", "epsilon, proven"] if proofs else []
-    heads += ["against its control"]
-    lines += ["| " + " | ".join(heads) + " |", "|---|" + "---:|" * (len(heads) - 2) + "---|"]
+    held = ["against its control"] + [f"against `{AUGMENTED}`"] * any(r["name"] == AUGMENTED for r in first["rows"])
+    lines += ["| " + " | ".join(heads + held) + " |", "|---|" + "---:|" * (len(heads) - 1) + "---|" * len(held)]
     for row in first["rows"]:
         same = [next((r for r in d["rows"] if r["name"] == row["name"]), None) for d in found]
         if None in same or row["role"] == "control":
@@ -375,6 +379,27 @@ def seen(document, name):
     return area, row["accuracy"]["members"]["mean"], row["accuracy"]["non_members"]["mean"]
 
 
+def against_augmented(found, name):
+    """Say how a row stands to the augmented control: by leak with each seed, and by how much in AUC and accuracy.
+
+    Args:
+        found: the comparison of each seed.
+        name: of a row.
+
+    Returns:
+        Words; none where there is no such control.
+    """
+    pairs = [(row_of(d, name), row_of(d, AUGMENTED)) for d in found if any(r["name"] == AUGMENTED for r in d["rows"])]
+    if not pairs or name == AUGMENTED:
+        return ""
+    told = [relation(document, name, AUGMENTED) for document in found]
+    area = statistics.mean(one["auc"]["mean"] - other["auc"]["mean"] for one, other in pairs)
+    right = [100 * (o["accuracy"]["non_members"]["mean"] - r["accuracy"]["non_members"]["mean"]) for r, o in pairs]
+    said = told[0] if len(set(told)) == 1 else ", ".join(told)
+    points = statistics.mean(right)
+    return f"{said}; AUC {area:+.3f}; {abs(points):.1f} points {'less' if points > 0 else 'more'} accurate"
+
+
 def line(label, rows, found, proofs, baseline):
     """Write one row of a table.
 
@@ -401,7 +426,8 @@ def line(label, rows, found, proofs, baseline):
         cells.append("" if None in lower else shown(min(lower)))
         proven = [(r.get("accountant") or {}).get("epsilon") for r in rows]
         cells.append("" if None in proven else up(max(proven), digits=2))
-    said = ""
-    if baseline is not None and label != baseline and rows[0]["role"] == "recipe":
-        said = verdict(found, label)
-    return "| " + " | ".join([*cells, said]) + " |"
+    recipe = baseline is not None and rows[0]["role"] == "recipe"
+    cells.append(verdict(found, label) if recipe and label != baseline else "")
+    if any(row["name"] == AUGMENTED for document in found[:1] for row in document["rows"]):
+        cells.append(against_augmented(found, label) if recipe else "")
+    return "| " + " | ".join(cells) + " |"

@@ -14,7 +14,7 @@ from reticent.data.load import of_python, together
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.errors import InputError, ShapeError
-from reticent.jobs.attack import problem_of
+from reticent.jobs.attack import Outputs
 from reticent.jobs.grouping import of_outputs
 from reticent.jobs.locate.source import member_ids
 from reticent.procedures.estimator import Estimator
@@ -105,7 +105,7 @@ SHARES = RNG.choice([0.0, 0.25, 0.5, 1.0], size=(MODELS, RECORDS))
 
 def told(**values):
     given = {"labels": LABELS, "membership": MEMBERSHIP} | values
-    problem = problem_of(given)
+    problem = Outputs(**given).problem()
     signals = problem.signals
     return [
         np.asarray(one, np.float64).tolist()

@@ -5,7 +5,7 @@ The keyword is the argument's name as the caller knows it, so that the message n
 """
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 from reticent import arrays
 from reticent.errors import InputError, ShapeError
 
+Value = TypeVar("Value")
 INT64 = 2**63
 """The first number that is too large for 64-bit integers."""
 
 
-def _only(named: Mapping[str, Any]) -> tuple[str, Any]:
+def _only(named: Mapping[str, Value]) -> tuple[str, Value]:
     if len(named) != 1:
         raise TypeError(f"a guard takes exactly one named argument, got {sorted(named)}")
     return next(iter(named.items()))
@@ -84,19 +85,9 @@ def boolean(*, ndim: int, **named: ArrayLike) -> NDArray[np.bool_]:
     name, _ = _only(named)
     checked = array(ndim=ndim, **named)
     if checked.dtype != np.bool_:
-        raise ShapeError(f"{name}: expected booleans, got {checked.dtype}{_as_booleans(checked, name)}")
+        hint = f"`{name}.astype(bool)`" if np.isin(checked, (0, 1)).all() else f"a comparison, such as `{name} > 0`"
+        raise ShapeError(f"{name}: expected booleans, got {checked.dtype}; convert it with {hint}")
     return checked
-
-
-def _as_booleans(values: NDArray[Any], name: str) -> str:
-    """Say how numbers become booleans; what other numbers than 0 and 1 mean, only the user knows."""
-    if np.isin(values, (0, 1)).all():
-        return f"; convert it with `{name}.astype(bool)`"
-    found = np.unique(values)
-    told = ", ".join(f"{one:g}" for one in found[:5]) + (", ..." if len(found) > 5 else "")
-    if set(found.tolist()) == {-1, 1}:
-        return f" of the values {told}; convert it with `{name} > 0`"
-    return f" of the values {told}: only 0 and 1, or False and True, say yes or no"
 
 
 def integers(*, ndim: int, low: int | None = None, high: int | None = None, **named: ArrayLike) -> NDArray[np.int64]:

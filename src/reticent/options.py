@@ -38,6 +38,8 @@ def _name_or_table(value: Any) -> Any:
     return value
 
 
+ALL = "all"
+"""Every attack that fits, in place of names."""
 Names = Annotated[tuple[str, ...], BeforeValidator(several)]
 """Names, of which one may be given as it is."""
 FOLDER = "folder"
@@ -69,7 +71,7 @@ class DataOptions(Spec):
     image_size: Annotated[int, Ge(1)] | None = None
     """For a folder of pictures: the pixels that the shorter side of each is scaled to; its middle is cut out."""
 
-    def given(self) -> dict[str, Any]:
+    def given(self) -> Options:
         """Return what was asked for that is not usual."""
         fields = DataOptions.model_fields.items()
         usual = {key: field.get_default(call_default_factory=True) for key, field in fields}
@@ -87,7 +89,8 @@ class AttackConfig(Spec):
     """What a user may say of attacks and of the audit of their scores."""
 
     attacks: Names = ()
-    """Attacks to run. [all that the answers allow, but lira-released and selena-replica]"""
+    """Attacks to run; all for every one that fits, which widens the verdict's intervals for their number. [those of
+    docs/attacks.md that are not asked for, as far as the answers allow]"""
     attack: dict[str, Options] = Field(default_factory=dict)
     """Options of attacks, one table a name: ``[attack.lira]``."""
     seed: Annotated[int, Ge(0), Lt(2**53)] = 0
@@ -107,6 +110,11 @@ class AttackConfig(Spec):
     """md writes report.md too, a section of a model card."""
     group_by: Names = ()
     """Columns of the data whose groups of records are compared, beside the classes, which always are."""
+
+    @property
+    def every_attack(self) -> bool:
+        """Whether every attack that fits is asked for."""
+        return ALL in self.attacks
 
 
 class AuditConfig(DataOptions, AttackConfig):

@@ -53,7 +53,7 @@ class Spec(BaseModel):
         """Return a copy with some fields changed, checked again; what was not given counts as not given there too."""
         return type(self)(**{name: getattr(self, name) for name in self.model_fields_set} | changes)
 
-    def implied(self) -> dict[str, Any]:
+    def implied(self) -> Mapping[str, float]:
         """Return what options mean that are left out, where the default only says that they are (None)."""
         return {}
 

@@ -29,6 +29,12 @@ VARIANTS = [
     {"method": "rmia", "signal": "taylor", "queries": 1},
     {"method": "rmia", "signal": "sm-taylor", "temperature": 2.0, "queries": 1},
     {"method": "rmia", "temperature": 2.0, "queries": 1},
+    {"method": "rmia", "score": "log-ratio"},
+    {"method": "rmia", "score": "log-ratio", "mode": "offline"},
+    {"method": "bavaria", "law": "normal"},
+    {"method": "bavaria", "mode": "offline"},
+    {"method": "bavaria", "law": "normal", "mode": "offline"},
+    {"method": "base2", "mode": "offline"},
     {"method": "selena-replica", "features": "distance"},
 ]
 """Options that take another path through the code."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from attack_cases import auc, problem, used
 
-from reticent.attacks import Problem, score
+from reticent.attacks import Problem, parse, score
 from reticent.attacks.balance import Balance
 from reticent.attacks.leave_one_out import medians
 from reticent.attacks.lira import Lira
@@ -136,3 +136,37 @@ def test_no_variant_sees_the_counts(spec):
 
 def test_some_of_the_models_as_references():
     assert abs(null(Lira(), DRAWS["skewed"], 8, references=range(6))) < 4.5
+
+
+COUNTED = {
+    "bavaria": {},
+    "bavaria-normal": {"law": "normal"},
+    "bavaria-offline": {"mode": "offline"},
+    "base2": {},
+    "base2-offline": {"mode": "offline"},
+    "base3": {},
+    "rmia-log-ratio": {"score": "log-ratio"},
+}
+"""Attacks that hold or divide by the number of references."""
+
+
+def null_area(name, models):
+    """The mean AUC over models of whom nothing can be told."""
+    rng = np.random.default_rng(models)
+    known = Membership.draw(models, 60_000 // models, 1)
+    margins = rng.normal(size=known.matrix.shape) + 2 * rng.normal(size=known.records)
+    case = Problem.make(Signals(np.arange(known.records) % 10, margins[:, :, None], 10), known)
+    scores = score(parse({"method": name.partition("-")[0], **COUNTED[name]}), case)
+    return np.mean([auc(one, members) for one, members in zip(scores, known.matrix, strict=True)])
+
+
+@pytest.mark.parametrize("name", COUNTED)
+@pytest.mark.parametrize("models", [4, 8, 16, 64])
+def test_the_number_of_references_tells_nothing(name, models):
+    assert abs(null_area(name, models) - 0.5) < 0.012
+
+
+@pytest.mark.parametrize(("name", "models", "told"), [("bavaria-normal", 4, 0.04), ("bavaria", 8, 0.37)])
+def test_with_counts_as_they_are_bavaria_tells_members_by_them(name, models, told, monkeypatch):
+    monkeypatch.setattr(Balance, "dropped", lambda *_: None)
+    assert abs(null_area(name, models) - told) < 0.02

@@ -15,7 +15,7 @@ from reticent.findings.audit import Reason
 from reticent.findings.numbers import Area, OverallRate, Rate, ShareEstimate
 from reticent.findings.population import Population
 from reticent.rounding import plain
-from reticent.say.verdict import CONCLUSIONS, OPEN, spoken
+from reticent.say.verdict import CONCLUSIONS, OPEN, spoken, word
 
 TIED, UNJUDGED = CONCLUSIONS[Reason.TIES], CONCLUSIONS[Reason.FEW_RECORDS]
 TIES, UNSURE = OPEN[Reason.TIES], OPEN[Reason.FEW_RECORDS]
@@ -217,8 +217,25 @@ def test_limits_name_few_models_few_false_alarms_and_a_wrong_sign():
     assert "The figure at a false positive rate of 0.01 rests on few records: it allows 1 false alarm a model." in lines
     assert "One model was audited: how much another training run would differ is not known." in lines
     assert "Only 4 models were audited: how much they differ is hardly known." in verdict([made(models=4)]).cannot_say
-    lines = verdict([made(), made("loss", area=(0.4, 0.38, 0.42))]).cannot_say
-    assert "loss ranks members below non-members (AUC 0.400): its scores may have the wrong sign." in lines
+
+
+def test_an_attack_that_works_backwards_is_a_leak_in_every_part_of_the_verdict():
+    chance, wrong = {"area": (0.5, 0.49, 0.51), "tpr": (0.01, 0.008, 0.013)}, {"area": (0.4, 0.38, 0.42)}
+    assert verdict([made(**chance), made("rmia", **chance)]).leak == "not found"
+    said = verdict([made(**chance), made("loss", **{**chance, **wrong})])
+    assert (said.leak, said.reason, said.wrong_sign) == ("cannot tell", "backwards", ("loss",))
+    assert word(said) == "Leak, backwards"
+    assert said.sentence == (
+        "An attacker who reads loss backwards tells a training record from another one in 60.0 % of pairs; chance is "
+        "50 %."
+    )
+    told = "loss (AUC 0.400) ranks members below non-members, by more than chance: read backwards, that gives members"
+    assert told in said.detail
+    assert "whoever reads backwards finds members: that is a leak." in said.detail
+    found = verdict([made(), made("loss", **wrong)])  # A leak as attacks are meant goes first, and the other is told.
+    assert (found.leak, found.reason) == ("found", "more-than-chance")
+    assert told in found.detail
+    assert "loss" not in found.sentence
 
 
 def test_numbers_for_people():

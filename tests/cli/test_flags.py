@@ -46,7 +46,7 @@ def test_every_key_is_a_flag_with_the_specs_text_and_default(verb):
 def test_attack_takes_what_concerns_no_training():
     flags = arguments("attack")
     own = {spelled(key) for key in AttackConfig.model_fields if key not in TABLES}
-    assert set(flags) == own | {"signals", "out", "scores", "set", "config"}
+    assert set(flags) == own | {"signals", "out", "scores", "records", "set", "config"}
 
 
 def test_flags_are_read_as_their_option_is():

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 import reticent
-from reticent.cli.job import layout, reported
+from reticent.cli.job import reported
 from reticent.errors import CorruptFileError, InputError, StoreError, UnwrittenError
 from reticent.findings.audit import AuditDocument
 from reticent.findings.base import Document
 from reticent.jobs.comparison.folders import RowFolders
 from reticent.report import output as place
+from reticent.report.kinds import layout
 from reticent.report.output import HARDEN, Output
 
 ATTACK = "attack --signals outputs.npz --attack loss --set replicates=100"

@@ -73,7 +73,7 @@ def test_its_own_loss_falls_and_the_model_learns(name):
     made = trained(name, SMALL.replace(epochs=13), given)
     losses = OWN_LOSS.get(name, list)(made.history.loss)
     second = OBJECTIVES[name].build(spec(name)).then()
-    assert len(made.history.loss) == 13 + (second[0]["epochs"] if second else 0)
+    assert len(made.history.loss) == 13 + (second.epochs if second else 0)
     assert losses[-1] < losses[0] - 0.2 * abs(losses[0])
     assert accuracy(made.model, given, given.validation) > 0.7
 
@@ -108,16 +108,16 @@ def test_a_run_that_ends_early_is_the_beginning_of_the_whole_one(name):
 @names
 def test_what_switches_it_off_leaves_plain_training_to_the_bit(name):
     entry = OBJECTIVES[name]
-    assert entry.off, f"say in {name}'s entry by which options it is plain training, such as off=({{'weight': 0.0}},)"
+    assert entry.off, f"say in {name}'s entry by which options it is plain training, such as off=(Mine(weight=0.0),)"
     dropped = SMALL.replace(architecture=MLP(widths=(16,), dropout=0.25), epochs=7)
     for recipe, records in ((dropped, blobs()), (IMAGES, images())):
         given = materials(records)
         plain = train(recipe, given, Streams(0, 0))
         for options in entry.off:
-            off = train(recipe.replace(objective=entry.spec(**options)), given, Streams(0, 0))
+            off = train(recipe.replace(objective=options), given, Streams(0, 0))
             assert same(state(off), state(plain)), f"off={options} is not plain training"
             assert off.history.loss == plain.history.loss, options
-        if {} not in entry.off and recipe is dropped:
+        if entry.spec() not in entry.off and recipe is dropped:
             assert trained(name, recipe, given).history.loss != plain.history.loss
 
 

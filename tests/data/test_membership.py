@@ -63,21 +63,11 @@ def test_digest_knows_the_shape():
         (np.array([[1, 0], [0, 1]]), ShapeError, "expected booleans"),
         (np.array([True, False]), ShapeError, "expected 2 axes"),
         ([[1, 0], [0, 1]], ShapeError, "got int64; convert it with `membership.astype(bool)`"),
-        ([[1, -1], [-1, 1]], ShapeError, "got int64 of the values -1, 1; convert it with `membership > 0`"),
-        ([[1.0, np.nan], [0, 1]], ShapeError, "float64 of the values 0, 1, nan: only 0 and 1, or False and True, say"),
-        ([[0.5, 0.25], [0, 1]], ShapeError, "got float64 of the values 0, 0.25, 0.5, 1: only 0 and 1"),
-        (
-            [[0, 2, 5], [1, 3]],
-            ShapeError,
-            "got the rows of records for each model: begin with numpy.zeros((models, rec",
-        ),
-        (np.array([[0, 2], [1, 3]]), ShapeError, "and set [m, rows] of model m to True"),
-        (
-            [["in", "out"], ["out", "in"]],
-            ShapeError,
-            "got texts ('in', 'out'): compare with the text of members, as in ",
-        ),
-        (np.array([["no", "yes"]], dtype=object), ShapeError, "numpy.asarray(membership) == 'yes'"),
+        ([[1, -1], [-1, 1]], ShapeError, "got int64; convert it with a comparison, such as `membership > 0`"),
+        ([[1.0, np.nan], [0, 1]], ShapeError, "got float64; convert it with a comparison"),
+        ([[0, 2, 5], [1, 3]], ShapeError, "expected a rectangular array"),
+        (np.array([[0, 2], [1, 3]]), ShapeError, "got int64; convert it with a comparison"),
+        ([["in", "out"], ["out", "in"]], ShapeError, "expected numbers or booleans, got elements of type <U3"),
     ],
 )
 def test_bad_matrices_are_refused(matrix, error, words):

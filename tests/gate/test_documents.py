@@ -89,6 +89,17 @@ def judged(document, limits):
         ("epsilon.accountant.epsilon", -5, "epsilon.accountant.epsilon: expected greater than or equal to 0, got -5"),
         ("epsilon.consistent", "no", "epsilon.consistent: expected a valid boolean, got 'no'"),
         ("control", {}, "control.passed: it is missing"),
+        ("attacks", [], "attacks: expected at least one attack, each name once, got none"),
+        (
+            "attacks.1.name",
+            "lira",
+            "attacks: expected at least one attack, each name once, got lira, lira: the document",
+        ),
+        ("verdict.attack", "rmia", "verdict.attack: expected one of the attacks (lira, loss), got 'rmia'"),
+        ("verdict.confidence", 0.01, "verdict.confidence: expected 0.95, as other parts of the document say, got 0.01"),
+        ("population.models", 60, "population.models: expected 6, as other parts of the document say, got 60"),
+        ("population.per_model.1.model", 0, "population.models: expected 5, as other parts of the document say, got 6"),
+        ("population.accuracy.non_members.mean", 0.99, "population.accuracy.non_members.mean: expected 0.7"),
     ],
 )
 def test_the_message_says_where(done, path, value, words):

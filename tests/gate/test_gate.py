@@ -56,9 +56,11 @@ def read(plain):
 
 
 def document(*attacks, **changes):
+    attacks = list(attacks) or [attack("lira"), attack("loss", auc=(0.52, 0.5, 0.54))]
+    facts = {"attack": attacks[0]["name"], "confidence": attacks[0]["confidence"]}
     base = {
         "schema": "reticent.audit/1",
-        "verdict": {"attack": "lira", "best_of": 2, "auc": 0.55, "confidence": 0.95, "leak": "found"},
+        "verdict": facts | {"best_of": len(attacks), "auc": 0.55, "leak": "found"},
         "environment": {},
         "data": {"name": "mine.csv", "records": 1800},
         "population": {
@@ -66,7 +68,7 @@ def document(*attacks, **changes):
             "health": [],
             "accuracy": {"members": {"mean": 0.99, "std": 0.01}, "non_members": {"mean": 0.9, "std": 0.02}},
         },
-        "attacks": list(attacks) or [attack("lira"), attack("loss", auc=(0.52, 0.5, 0.54))],
+        "attacks": attacks,
     }
     return base | changes
 
@@ -263,7 +265,7 @@ def test_two_to_four_models_are_too_few_for_an_interval_over_models(targets, out
 
 
 def test_intervals_of_a_low_confidence_pass_nothing():
-    low = document(attack("lira") | {"confidence": 0.51}, attack("loss"))
+    low = document(*(attack(name) | {"confidence": 0.51} for name in ("lira", "loss")))
     check = one(low, max_auc=0.6, allow=list(ALLOWED_TOGETHER))
     assert (check.outcome, check.reason) == ("cannot judge", "low-confidence")
     assert "hold at 51 %, expected at least 95 %: run it again with --confidence 0.95" in check.message

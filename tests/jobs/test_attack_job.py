@@ -9,10 +9,13 @@ import pytest
 from rich.console import Console
 
 import reticent
+from reticent.attacks import ATTACKS
 from reticent.errors import CorruptFileError, InputError, SpecError, TooFewReferencesError, UnknownNameError
 from reticent.jobs.attack import read_signals
+from reticent.jobs.attack import run as attack_outputs
 from reticent.jobs.config import chosen, prepare
 from reticent.jobs.score_files import save_scores
+from reticent.options import AttackConfig
 from reticent.population.gather import signals
 from reticent.population.train import train
 from reticent.report.kinds.audit import audit as kind
@@ -207,16 +210,15 @@ def test_scores_are_saved_as_arrays(tmp_path):
 
 def test_a_file_of_outputs_is_read(brought, tmp_path):
     np.savez(tmp_path / "o.npz", **brought, targets=np.array([1]))
-    arrays = read_signals(tmp_path / "o.npz")
-    assert sorted(arrays) == ["labels", "logits", "membership", "targets"]
-    assert run(arrays, attacks=["loss"]).targets.tolist() == [1]
+    outputs = read_signals(tmp_path / "o.npz")
+    assert attack_outputs(outputs, AttackConfig(attacks="loss")).targets.tolist() == [1]
 
 
 def test_a_fact_is_no_slip_whatever_form_the_labels_have(brought, tmp_path):
     fact = np.arange(RECORDS) % 2
     for labels in (brought["labels"], brought["labels"][:, None], np.eye(CLASSES, dtype=int)[brought["labels"]]):
         np.savez(tmp_path / "o.npz", **brought | {"labels": labels, "class": fact})
-        assert read_signals(tmp_path / "o.npz")["ungrouped"] == ("class",)
+        assert read_signals(tmp_path / "o.npz").ungrouped == ("class",)
     np.savez(tmp_path / "o.npz", **brought, target=np.array([1]))
     with pytest.raises(SpecError, match="unknown array 'target'"):
         read_signals(tmp_path / "o.npz")
@@ -244,17 +246,32 @@ def test_attacks_that_have_too_few_references_are_left_out_where_none_was_asked_
     done = run(brought, targets=[0], references=[1])
     assert "lira" not in done.scores
     assert {"loss", "correctness"} <= set(done.scores)
-    assert any(said.startswith("The attack lira was left out: ") for said in done.document["verdict"]["cannot_say"])
+    told = [said for said in done.document["verdict"]["cannot_say"] if "left out: " in said]
+    assert len(told) == len(set(told))
+    assert any(said.startswith("lira") and "lira: " not in said for said in told)
     names = [one["name"] for one in done.document["left_out"]]
     assert "lira" in names
     assert "rmia" in names
     assert "The strongest attacks are missing (lira and rmia " in done.document["verdict"]["detail"]
     console = Console(file=StringIO(), width=200)
     console.print(terminal(kind(done.findings)))
-    assert "The attack lira was left out: " in console.file.getvalue()
+    assert console.file.getvalue().count("left out: ") == len(told)
     assert run(brought).document["left_out"] == []
     with pytest.raises(TooFewReferencesError, match="lira"):
         run(brought, targets=[0], references=[1], attacks="lira")
+
+
+def test_all_runs_every_attack_that_fits_and_says_what_does_not(brought):
+    done = run(brought, attacks="all", options={"bavaria": {"law": "normal"}})
+    assert list(done.scores) == [name for name in ATTACKS if name != "selena-replica"]
+    told = {one["name"]: one["sentence"] for one in done.document["left_out"]}
+    assert list(told) == ["selena-replica"]
+    assert told["selena-replica"] in done.document["verdict"]["cannot_say"]
+    options = {one["name"]: one["spec"] for one in done.document["attacks"]}
+    assert options["bavaria"]["law"] == "normal"
+    few = run(brought, attacks="all", targets=[0], references=[1])
+    assert {"lira", "bavaria", "pmia"} <= {one["name"] for one in few.document["left_out"]}
+    assert "loss" in few.scores
 
 
 FEW = [3, 17, 40]
@@ -285,7 +302,7 @@ def test_a_few_records_without_references_are_left_out_of_every_attack(brought, 
     assert done.document["data"]["records"] == RECORDS
     assert done.document["data"]["roles"] == {"audited": RECORDS - 3}
     (said,) = done.document["population"]["notices"]
-    assert said.startswith("3 of 120 records were left out of every attack (3, 17, 40): the strongest attacks need ")
+    assert said.startswith("3 of 120 records were left out of every attack (3, 17, 40): the strongest attacks need, ")
     assert said in done.document["verdict"]["cannot_say"]
     assert np.flatnonzero(np.isnan(done.every_score["lira"][0])).tolist() == FEW
     assert np.array_equal(done.every_score["lira"][:, ids], done.scores["lira"])

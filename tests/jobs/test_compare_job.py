@@ -40,6 +40,17 @@ def test_the_one_undefended_row_is_the_usual_baseline(tmp_path):
     assert any("the baseline, decay, is itself defended" in said for said in named.document["cannot_say"])
 
 
+def test_the_replicates_of_a_recipe_are_those_of_the_paired_tests(tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr("reticent.jobs.compare.tested", lambda *_, replicates, **__: asked.append(replicates) or 1 / 0)
+    few = {**SMALL, "models": 4, "epochs": 1, "attacks": ("loss",), "early_stopped": False, "store": tmp_path / "s"}
+    del few["replicates"]
+    recipes = {"plain": {"replicates": 130}, "decay": {"weight_decay": 0.05, "replicates": 130}}
+    with pytest.raises(ZeroDivisionError):
+        reticent.compare(recipes=recipes, **few, out=tmp_path / "out")
+    assert asked == [130]
+
+
 def row(done, name):
     return next(row for row in done.document["rows"] if row["name"] == name)
 

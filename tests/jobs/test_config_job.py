@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from reticent.attacks import ATTACKS
 from reticent.data.datasets import DATASETS
 from reticent.data.records import Records
 from reticent.errors import InputError, ReticentError, SpecError, UnknownNameError
@@ -46,6 +47,17 @@ def test_single_values_win_over_the_file(toml):
     config = gather(file, {"models": 6, "epochs": 2, "recipe.learning_rate": 0.25})
     assert (config.models, config.seed, config.attacks) == (6, 3, ("lira",))
     assert config.recipe == {"epochs": 2, "learning_rate": 0.25}
+
+
+def test_all_attacks_are_those_that_fit(toml):
+    file = toml("attacks = ['lira']\n[attack.lira]\nvariance = 'pooled'\n")
+    config = gather(file, {"attacks": "all", "models": 4, "epochs": 1, "records": 60})
+    job = prepare(config)
+    assert {spec.method for spec in job.attacks} == set(ATTACKS) - {"pmia", "selena-replica"}
+    assert next(spec for spec in job.attacks if spec.method == "lira").variance == "pooled"
+    assert list(job.left_out) == ["pmia", "selena-replica"]
+    assert job.left_out["pmia"].startswith("pmia was left out: expected at least ")
+    assert not prepare(config.replace(attacks=())).left_out
 
 
 @pytest.mark.parametrize(
@@ -102,11 +114,8 @@ def test_options_in_the_file_of_attacks_that_a_flag_leaves_out_are_no_error(toml
 
 
 def test_all_attacks_run_if_none_is_named():
-    from reticent.attacks import ATTACKS
-
-    assert [spec.method for spec in build_attacks(AuditConfig())] == [
-        name for name in ATTACKS if name not in {"lira-released", "selena-replica"}
-    ]
+    named = "correctness loss confidence entropy modified-entropy lira rmia"
+    assert " ".join(spec.method for spec in build_attacks(AuditConfig())) == named
 
 
 @pytest.mark.parametrize(

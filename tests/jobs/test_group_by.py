@@ -219,15 +219,15 @@ def test_arrays_of_outputs_are_checked(brought, tmp_path):
         read_signals(file, ["race"])
     with pytest.raises(SpecError, match="no array 'margins' to group"):
         read_signals(file, ["margins"])
-    assert sorted(read_signals(file, ["sex", "age", "class"])["groups"]) == ["age", "sex"]
+    assert sorted(read_signals(file, ["sex", "age", "class"]).groups) == ["age", "sex"]
 
 
 @pytest.mark.slow
 def test_arrays_that_are_not_asked_for_are_named_and_those_that_are_misspelt_refused(brought, tmp_path, capsys):
     file = tmp_path / "outputs.npz"
     np.savez(file, **brought, sex=sexes(), age=np.arange(200), note=np.array("from the lab"))
-    arrays = read_signals(file, ["sex"])
-    assert (list(arrays["groups"]), arrays["ungrouped"]) == (["sex"], ("age",))
+    outputs = read_signals(file, ["sex"])
+    assert (list(outputs.groups), outputs.ungrouped) == (["sex"], ("age",))
     assert run(["attack", "--signals", file, "--attack", "lira", "--out", tmp_path / "o"]) in {0, None}
     told = "Whether records differ by sex, age is not known"
     assert told in capsys.readouterr().out
@@ -246,7 +246,7 @@ def test_a_column_that_is_called_class_is_not_the_classes(brought, tmp_path):
     assert groups[1]["most_exposed"] == "first"
     file = tmp_path / "outputs.npz"
     np.savez(file, **brought, **{"class": values})
-    assert list(read_signals(file, ["class"])["groups"]) == ["class"]
+    assert list(read_signals(file, ["class"]).groups) == ["class"]
     lines = [f"{i},{i % 2},{values[i]}" for i in range(200)]
     (tmp_path / "ship.csv").write_text("age,survived,class\n" + "\n".join(lines))
     asked = {"dataset": tmp_path / "ship.csv", "label": "survived", "models": 4}

@@ -376,17 +376,25 @@ def test_who_leaks_less_is_decided_by_the_tests_alone(place, auc_verdict, tpr_ve
     word = found.difference.relation
     assert word == Relation(relation)
     assert say.spoken(found).sentence.startswith(say.LEADS[word])
-    partly = word in {"less", "more"} and "tie" in {auc_verdict, tpr_verdict}
-    assert (" shows the difference; the " in " ".join(say.spoken(found).detail)) == partly
+    other = "same" if auc_verdict == tpr_verdict != "tie" else "opposite" if word == "mixed" else "no difference"
+    assert any(
+        line.startswith(f"The other measure shows {'the ' * (' ' not in other)}{other}: ")
+        for line in say.spoken(found).detail
+    )
+    quoted = say.spoken(found).sentence.partition(":")[2]
+    # One measure, each number with the attack that it is of.
+    assert ("AUC" in quoted) == (tpr_verdict == "tie" != auc_verdict)
+    for row in found.difference.rows:
+        assert (row.auc_attack if "AUC" in quoted else row.attack) in quoted
 
 
 def test_accuracy_that_was_paid_is_told(place):
     for verdict, told in (("second lower", True), ("tie", False), ("first lower", False)):
         found = judged_as(place[2].findings, auc="second lower", tpr="second lower", accuracy=verdict)
         after = found.after.with_(verdict=found.after.verdict.with_(leak=Leak.FOUND))
-        said = say.spoken(found.with_(after=after, blind=Blind(auc=0.5, interval=(0.4, 0.6)), doubt=None)).detail
-        assert said[0] == "A leak is still found in the repaired model."
-        assert (len(said) == 2 and "stopping the training early" in said[1]) == told
+        said = say.spoken(found.with_(after=after, blind=Blind(auc=0.5, interval=(0.4, 0.6)), doubt=None))
+        assert "A leak is still found in the repaired model. Accuracy" in said.sentence
+        assert any("stopping the training early" in line for line in said.detail) == told
 
 
 @pytest.mark.usefixtures("place")
@@ -431,7 +439,7 @@ def test_nothing_is_judged_of_few_records_or_of_other_ones(place, members, other
     lead = "Nothing is judged: at 1" if reason else "The repaired model leaks less: at 1"
     assert found.sentence.startswith(lead)
     assert any(words in line for line in found.detail)
-    assert ("A leak is still found in the repaired model." in found.detail) == (reason is None)
+    assert ("A leak is still found in the repaired model." in found.sentence) == (reason is None)
     assert found.detail[0].startswith("Members and non-members differ by themselves") == (blind[0] != 0.5)
 
 

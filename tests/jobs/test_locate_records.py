@@ -108,13 +108,13 @@ def test_what_looks_learned_by_heart_by_chance_is_told(folder):
     poor = QUICK | {"epochs": 1, "learning_rate": 1e-9}
     found = reticent.locate_records(**poor, store=folder / "store", out=folder / "poor")
     told = found.document["memorisation"]
-    other = f" {told['reversed']} {'is' if told['reversed'] == 1 else 'are'} the other way round by as much"
+    other = f" For {told['reversed']} record{'s' * (told['reversed'] != 1)} the reverse holds: models label "
     assert (other in found.sentence) == (told["reversed"] > 0)
     assert "did not learn" in found.document["detail"][0]
     summary = Memorisation(records=9, memorised=3, mean=0.1, reversed=2, quantiles={}, threshold=0.5)
     assert sentence(summary, 9).endswith(
-        "2 are the other way round by as much. That is chance, and about as many of those called memorised may be "
-        "chance too."
+        "For 2 records the reverse holds: models label them correctly at least that much less often if they were "
+        "trained on them. Only chance does that, so about as many of those called memorised may be chance too."
     )
 
 

@@ -137,7 +137,31 @@ def test_a_value_that_loses_too_much_accuracy_is_not_chosen():
     )
     assert document().sentence.startswith(
         "Of the values that cost at most 2 percentage points of accuracy (71.0 % without a defense), "
-        "relaxloss:level=2.0,upper=0.5 leaks least (AUC 0.700 against 0.920 without a defense; 20.0 "
+        "relaxloss:level=2.0,upper=0.5 leaks least: its AUC is 0.700 (lira), that without a defense 0.920 (lira); its "
+        "accuracy is 70.0 %. "
+    )
+
+
+def test_a_value_that_never_acted_is_not_chosen_and_is_told_of():
+    undefended = Tried(**tried("none", {}, 0.9, 0.70))
+    points = [
+        Tried(**tried(name, {}, auc, 0.70), idle=idle) for name, auc, idle in (("a", 0.9, True), ("b", 0.95, False))
+    ]
+    assert searching.choose(points, undefended, 0.02).defense == "b"
+    assert searching.choose(points[:1], undefended, 0.02) is None
+    told = document()
+    notice = "relaxloss never acted, since training was too short."
+    first = told.tried[0].with_(idle=True, notices=(notice,))
+    told = spoken(told.with_(tried=(first, *told.tried[1:])))
+    end = f"{first.defense} never acted: it gives the same answers as no defense."
+    assert told.sentence.endswith(end)
+    assert f"{first.defense}: {notice}" in html(search(told))
+    alone = told.with_(tried=tuple(one.with_(idle=True) for one in told.tried), chosen=None)
+    assert spoken(alone).sentence.startswith("Nothing is chosen: no value that was tried made a difference. ")
+    costly = spoken(told.with_(chosen=None)).sentence
+    assert costly == (
+        "Every value that acted costs more than 2 percentage points of accuracy (71.0 % without a defense): nothing is "
+        f"chosen. {end}"
     )
 
 

@@ -1,5 +1,7 @@
 """The effect against counting pairs, its interval, and Kolmogorov's distance."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -22,7 +24,11 @@ def pairs(values, larger, weights):
 
 def several(runs, seed=0, **options):
     settings = {"replicates": 200, "confidence": 0.95} | options
-    return effects(runs, **settings, rng=np.random.default_rng(seed))
+    each, limits, ks = effects(runs, **settings, rng=np.random.default_rng(seed))
+    return [
+        SimpleNamespace(mean=one.mean(), low=low, high=high, ks=gaps.mean(), runs=tuple(one))
+        for one, low, high, gaps in zip(each.T, *limits, ks.T, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("seed", range(5))

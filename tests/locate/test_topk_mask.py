@@ -5,7 +5,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from reticent.errors import InputError, NonFiniteError
-from reticent.locate import topk_mask as module
 from reticent.locate.scoring import Scores
 from reticent.locate.topk_mask import jaccard, shuffled_mask, topk_mask
 
@@ -45,13 +44,19 @@ def test_exactly_k_entries_are_marked_and_ties_go_by_place(data, rate, wide):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16])
-def test_blocks_change_nothing(monkeypatch, dtype):
+def test_many_ties_in_numbers_of_every_kind(dtype):
     generator = torch.Generator().manual_seed(0)
     scores = {name: torch.rand(40, 7, generator=generator).round(decimals=2).to(dtype) for name in "abc"}
-    whole = topk_mask(scores, 0.3)
-    monkeypatch.setattr(module, "BLOCK", 11)
-    assert all(torch.equal(mask, whole[name]) for name, mask in topk_mask(scores, 0.3).items())
-    assert torch.equal(marked(whole), naive(scores, round(0.3 * 840)))
+    for k in (1, 252, 839):
+        assert torch.equal(marked(topk_mask(scores, k / 840)), naive(scores, k))
+    assert all(value.dtype == dtype for value in scores.values())
+
+
+def test_scores_are_left_as_they_are():
+    scores = torch.rand(50, generator=torch.Generator().manual_seed(1))
+    before = scores.clone()
+    topk_mask({"w": scores}, 0.3)
+    assert torch.equal(scores, before)
 
 
 def test_scores_whose_difference_float32_cannot_hold_are_told_apart_in_float64():

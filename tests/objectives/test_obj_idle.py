@@ -16,7 +16,7 @@ SHORT = SMALL.replace(stop_after=3.0)
 AWAKE = {"attacker_learning_rate": 1e-2, "attacker_steps": 8, "warmup_epochs": 2}
 RENORMALISED = {"form": "renormalised"}
 PROXIMAL = RENORMALISED | {"step": "proximal"}
-PLAIN = "so that it never acted: this is plain training."
+PLAIN = "this is plain training."
 
 
 def trained(name, recipe, given=GIVEN, **options):
@@ -46,7 +46,7 @@ def test_what_never_acted_is_told_of_once(name, recipe, options, why):
     made = trained(name, recipe, **options)
     assert same(made.model.state_dict(), trained("cross-entropy", recipe).model.state_dict())
     assert len(made.facts.notices) == 1
-    assert made.facts.notices[0].startswith(f"{name}: {why}, {PLAIN}")
+    assert made.facts.notices[0].startswith(f"{name} never acted, since {why}: {PLAIN}")
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_what_acted_and_what_was_switched_off_say_nothing(name, options):
 
 
 def test_mixup_without_a_pass_is_mixup():
-    assert "never acted: this is mixup alone." in trained("mixup-mmd", SHORT, gap=1.0).facts.notices[0]
+    assert ": this is mixup alone." in trained("mixup-mmd", SHORT, gap=1.0).facts.notices[0]
 
 
 def test_an_epoch_from_before_it_began_is_told_of():
@@ -78,6 +78,7 @@ def test_an_epoch_from_before_it_began_is_told_of():
     assert made.history.kept < 4 < len(made.history.loss)
     assert same(made.model.state_dict(), trained("cross-entropy", recipe, WATCHED).model.state_dict())
     assert list(made.facts.notices) == [
-        f"ppb: early stopping kept an epoch from before it began, {PLAIN} Let it begin earlier, or give more patience."
+        "ppb never acted, since early stopping kept an epoch from before it began: "
+        f"{PLAIN} Let it begin earlier, or give more patience."
     ]
     assert trained("ppb", recipe, WATCHED).facts == ProcedureFacts()

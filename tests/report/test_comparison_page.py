@@ -117,7 +117,7 @@ def test_ties_are_spelt_out_and_differences_name_the_lower(compared, shown):
         (("auc", 0.0123, [0.003, 0.021]), ("+0.012", "+0.003 to +0.021")),
         (("auc", -0.0123, [-0.021, 0.003]), ("−0.012", "−0.021 to +0.003")),
         (("tpr", 0.016, [0.011, 0.02]), ("+1.60 points", "+1.10 to +2.00")),
-        (("accuracy", 0.0, [0, 0]), ("0.00 points", "0.00 to 0.00")),
+        (("accuracy", 0.0, [0, 0]), ("0", "exactly equal")),
     ],
 )
 def test_differences(pair, expected):

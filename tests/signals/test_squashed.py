@@ -186,12 +186,8 @@ def test_zeros_of_rounded_rows_share_what_the_row_lacks():
 @pytest.mark.parametrize(
     ("given", "labels", "words"),
     [
-        (100 * P, Y, "model 0: expected rows that sum to 1, got sums of 100, as of percentages: divide them by 100"),
-        (
-            np.rint(255 * P),
-            Y,
-            "model 0: .* got whole numbers and sums of about 255: divide all by one number, such as 255",
-        ),
+        (100 * P, Y, "model 0: expected numbers from 0 to 1, got .*, percentages divided by 100"),
+        (np.rint(255 * P), Y, "model 0: expected numbers from 0 to 1, got .*, counts by their sum"),
         (100 * ONE, Y % 2, "model 0: expected numbers from 0 to 1, got .* for record 0"),
         (Z, Y, "model 0: expected numbers from 0 to 1, got -.*: logits are given as logits"),
         (S, Y, "model 0: expected rows that sum to 1, .* one sigmoid a class makes none .*multi-label"),
@@ -296,11 +292,11 @@ def test_the_report_says_how_many_probabilities_were_told_by_their_resolution():
 
 
 def test_a_file_of_probabilities(tmp_path):
-    from reticent.jobs.attack import read_signals
+    from reticent.jobs.attack import read_signals, run
+    from reticent.options import AttackConfig
 
     np.savez(tmp_path / "o.npz", probabilities=P, labels=Y, membership=MEMBERSHIP)
-    arrays = read_signals(tmp_path / "o.npz")
-    found = reticent.attack(**arrays, replicates=100, attacks=["loss"])
+    found = run(read_signals(tmp_path / "o.npz"), AttackConfig(replicates=100, attacks=["loss"]))
     assert np.array_equal(found.scores["loss"], attacked(probabilities=P).scores["loss"])
 
 

@@ -11,6 +11,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import seeds
 from reticent.attacks import (
+    base2,
+    base3,
+    bavaria,
     confidence,
     correctness,
     entropy,
@@ -18,6 +21,7 @@ from reticent.attacks import (
     lira_released,
     loss,
     modified_entropy,
+    pmia,
     reference_counts,
     rmia,
     selena_replica,
@@ -54,6 +58,10 @@ ATTACKS: dict[str, AttackEntry] = {
     "lira": lira.ENTRY,
     "lira-released": lira_released.ENTRY,
     "rmia": rmia.ENTRY,
+    "bavaria": bavaria.ENTRY,
+    "base2": base2.ENTRY,
+    "base3": base3.ENTRY,
+    "pmia": pmia.ENTRY,
     "selena-replica": selena_replica.ENTRY,
 }
 """Every attack, by name."""

@@ -41,7 +41,7 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
         if others < needs.references:
             raise TooFewReferencesError(
                 f"{method}: expected at least {needs.references} reference models besides the target, got {others} for "
-                f"target {target}, so {needs.references - others} are missing: add rows to the references"
+                f"target {target}: {needs.references - others} too few. Add rows to the references"
             )
     worst, most = None, 0
     for target, (inside, outside) in zip(targets, counts(membership, targets, references), strict=True):

@@ -9,10 +9,13 @@ stretched by the ratio of the normal quantiles). With them, the leak is
 * "not found" if, for every attack, the upper limit of the AUC is below `MATERIAL_AUC`, and that of the TPR below
   `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size; and equal scores
   decide the TPR of no attack that compares models, nor that of all attacks;
+* "found" by other means where members and non-members differ without the model (`auditing.blind`): if what some attack
+  finds beyond the blind baseline is more than 0. A leak is never excluded there, since a shift can hide one;
 * "found", too, if a group of records leaks, and more than the others, at limits that hold for all groups and attacks
   together (`group_limits`): a leak of few records does not show in the mean over all;
 * "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak, or one model is
-  audited with fewer than `FEWEST` members or non-members.
+  audited with fewer than `FEWEST` members or non-members; or an attack works backwards: the upper limit of its AUC is
+  below 0.5. That is a leak too, and told as one, but "found" keeps its error rate by not counting it.
 
 The sentence quotes a figure that is more than chance by itself, where a leak is found: the TPR if any attack's is, else
 the AUC. Its attack is the one that finds most by that figure, of those under which it is more than chance if there are
@@ -31,7 +34,7 @@ from reticent.findings.attack import Audit, TargetAudit
 from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.base import Interval
 from reticent.findings.group_limits import ExposedGroup
-from reticent.findings.numbers import Estimate, OverallRate, Statistic
+from reticent.findings.numbers import Estimate, OverallRate, PairedDifference, Statistic
 from reticent.findings.population import Population
 
 MATERIAL_AUC = 0.55
@@ -64,6 +67,7 @@ class _Judged:
     auc: Interval
     rate: OverallRate | None
     tpr: Interval | None
+    alpha: float
 
     @property
     def enough(self) -> bool:
@@ -72,13 +76,25 @@ class _Judged:
 
     @property
     def by_auc(self) -> bool:
-        return self.enough and self.auc[0] > 0.5
+        excess = self.audit.excess
+        return self.enough and (self.auc[0] > 0.5 if excess is None else self._more(excess.auc))
 
     @property
     def by_tpr(self) -> bool:
         if not self.enough:
             return False
+        if self.audit.excess is not None:
+            beyond = None if self.rate is None else self.audit.excess.at(self.rate.fpr)
+            return beyond is not None and self._more(beyond.tpr)
         return self.rate is not None and self.tpr is not None and self.tpr[0] > expected_fpr(self.audit, self.rate.fpr)
+
+    def _more(self, excess: PairedDifference) -> bool:
+        """Tell whether what goes beyond the blind baseline is more than chance; the choice of attack is allowed for."""
+        return excess.difference > 0 and excess.p <= self.alpha
+
+    @property
+    def backwards(self) -> bool:
+        return self.enough and self.auc[1] < 0.5 and self.audit.excess is None
 
     @property
     def found(self) -> bool:
@@ -92,6 +108,8 @@ class _Judged:
     def excluded(self) -> bool:
         """Whether a leak that matters is excluded."""
         if self.rate is None or self.tpr is None or too_few(len(self.audit.targets)) or not self.enough:
+            return False
+        if self.audit.excess is not None:
             return False
         return self.auc[1] < MATERIAL_AUC and self.tpr[1] < MATERIAL_LIFT * self.rate.fpr
 
@@ -142,7 +160,8 @@ def verdict(audits: Sequence[Audit]) -> Verdict:
         leak=leak,
         reason=reason,
         shown_by=(Statistic.AUC,) * best.by_auc + (Statistic.TPR,) * best.by_tpr,
-        wrong_sign=tuple(attack.audit.name for attack in judged if attack.auc[1] < 0.5),
+        excess=best.audit.excess,
+        wrong_sign=tuple(one.audit.name for one in judged if one.backwards),
     )
 
 
@@ -164,7 +183,7 @@ def allow_for_unlearned(said: Verdict, population: Population) -> Verdict:
     What learned nothing pulls the figures of a population to chance, and serves attacks badly as a reference: that
     would make any leak of the others look smaller, by an amount that is not known.
     """
-    if said.leak is Leak.FOUND or said.reason is Reason.FEW_RECORDS:
+    if said.leak is Leak.FOUND or said.reason in {Reason.FEW_RECORDS, Reason.BACKWARDS}:
         return said
     if population.mostly_unlearned:
         return said.with_(leak=Leak.CANNOT_TELL, reason=Reason.MOST_UNLEARNED)
@@ -248,7 +267,8 @@ def widened(summary: Estimate, confidence: float, choices: int) -> Interval:
 def _judge(audit: Audit, fpr: float | None, choices: int) -> _Judged:
     rate = audit.rate(fpr)
     tpr = None if rate is None or rate.tpr is None else widened(rate.tpr, audit.confidence, choices)
-    return _Judged(audit, widened(audit.auc, audit.confidence, choices), rate, tpr)
+    alpha = 2 * tail(audit.confidence) / choices
+    return _Judged(audit, widened(audit.auc, audit.confidence, choices), rate, tpr, alpha)
 
 
 def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, Statistic, int]:
@@ -264,15 +284,20 @@ def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, Statistic, int]:
 
 
 def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:
+    shift = judged[0].audit.excess is not None
     if any(attack.found for attack in judged):
-        return Leak.FOUND, Reason.MORE_THAN_CHANCE
+        return Leak.FOUND, Reason.MORE_THAN_SHIFT if shift else Reason.MORE_THAN_CHANCE
     targets = judged[0].audit.targets
+    if any(attack.backwards for attack in judged):
+        return Leak.CANNOT_TELL, Reason.BACKWARDS
     if _tied(judged):
         return Leak.CANNOT_TELL, Reason.TIES
     if all(attack.excluded for attack in judged):
         return Leak.NOT_FOUND, Reason.EXCLUDED
     if unsure(targets):
         return Leak.CANNOT_TELL, Reason.FEW_RECORDS
+    if shift:
+        return Leak.CANNOT_TELL, Reason.SHIFT
     return Leak.CANNOT_TELL, Reason.FEW_MODELS if too_few(len(targets)) else Reason.TOO_SMALL
 
 

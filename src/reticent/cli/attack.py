@@ -1,12 +1,14 @@
 """``reticent attack``: audit outputs that were computed elsewhere, without training."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from reticent.cli.flags import ATTACK, Setting, Told, flags
+from reticent.cli.screen import say
 
 
 @flags(*ATTACK)
@@ -22,6 +24,7 @@ def attack(
     signals: Path,
     out: Path = Path("reticent-attack"),
     scores: Path | None = None,
+    records: str | None = None,
     flags: Attacks = Attacks(),  # noqa: B008
 ) -> Sequence[Path]:
     """Attack and audit the outputs of models of any framework.
@@ -29,18 +32,19 @@ def attack(
     Args:
         signals: .npz file with `labels` (N,), `membership` (M, N) of booleans, and one of `logits` (M, N, C),
             `probabilities` (M, N, C) and `margins` (M, N), the first two also (M, N) of binary models; if wanted
-            `targets` and `references`, rows of the models, `classes`, how many there are, and arrays (N,) to group
-            records by.
+            `targets` and `references`, rows of the models, `classes`, how many there are, `records`, what the models
+            saw (N, ...), and arrays (N,) to group records by.
         out: Folder for report.html, audit.json and records.csv.
         scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several; NaN for
             records that are not audited.
+        records: What the models saw, if it does not stand in the file of signals: a data set, as `reticent audit
+            --dataset` takes it, of the same records in the same order. To find out whether members and non-members
+            differ without the model; otherwise the labels alone are looked at.
         flags: which attacks to run.
     """
     from reticent.attacks import ATTACKS
     from reticent.cli.job import reported
-    from reticent.cli.screen import say
-    from reticent.jobs.attack import attack as run
-    from reticent.jobs.attack import read_signals
+    from reticent.jobs.attack import read_signals, run
     from reticent.jobs.attacks import gather_attacks
     from reticent.jobs.score_files import check_scores, save_scores
     from reticent.report.output import AUDIT, check_folder
@@ -48,16 +52,14 @@ def attack(
 
     chosen = gather_attacks(flags.config, flags.values())
     if scores:
-        check_scores(scores, len(chosen.attacks or ATTACKS), (signals, flags.config))
+        several = chosen.every_attack or not chosen.attacks
+        check_scores(scores, len(ATTACKS if several else chosen.attacks), (signals, flags.config))
     check_folder(out, AUDIT, (signals, flags.config), chosen.format)
-    arrays = read_signals(signals, chosen.group_by)
-    asked = {key: getattr(chosen, key) for key in ATTACK if key != "group_by"}
-    say(*not_looked_at(arrays.get("ungrouped", ())))
-    done = reported(
-        AUDIT,
-        lambda screen: run(**arrays, **asked, options=chosen.attack, out=out, name=signals.name, stage=screen.stage),
-        out,
-    )
+    brought = read_signals(signals, chosen.group_by)
+    if records is not None:
+        brought = replace(brought, records=records)
+    say(*not_looked_at(brought.ungrouped))
+    done = reported(AUDIT, lambda screen: run(brought, chosen, out, signals.name, screen.stage), out)
     if not scores:
         return done.files
     say(saved := save_scores(scores, done.every_score))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import cyclopts
 
 from reticent.cli.flags import DataFlags
+from reticent.cli.screen import say, show, stderr
 from reticent.report import blocks as b
 
 if TYPE_CHECKING:
@@ -23,7 +24,6 @@ def list_(*, data_dir: str | None = None) -> None:
     Args:
         data_dir: Where official files are looked for first.
     """
-    from reticent.cli.screen import say, show
     from reticent.data.datasets import DATASETS
 
     rows = []
@@ -35,8 +35,8 @@ def list_(*, data_dir: str | None = None) -> None:
     say("To get one that is not here: reticent data fetch NAME. Your own: a file, a folder, module:function.")
 
 
-@app.command
-def show(name: str, /, *, data_dir: str | None = None) -> None:
+@app.command(name="show")
+def show_(name: str, /, *, data_dir: str | None = None) -> None:
     """Show what is known of a data set: files, addresses, checksums, licence, what to cite.
 
     Args:
@@ -46,7 +46,6 @@ def show(name: str, /, *, data_dir: str | None = None) -> None:
     Raises:
         UnknownNameError: no such data set.
     """
-    from reticent.cli.screen import say
     from reticent.data.datasets import DATASETS
     from reticent.errors import UnknownNameError
 
@@ -112,7 +111,6 @@ def fetch(name: str, /, *, data_dir: str | None = None) -> Sequence[Path]:
     """
     from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-    from reticent.cli.screen import say, stderr
     from reticent.data.fetch import fetch as download
     from reticent.data.official import folders
 
@@ -177,7 +175,6 @@ def _count(records: "Records") -> dict[str, str]:
 
 def _print_readings(readings: "Sequence[Reading]") -> None:
     """List what each column of a table becomes."""
-    from reticent.cli.screen import say, show
     from reticent.data.records import FITTED
 
     if not readings:
@@ -195,13 +192,12 @@ def _print_readings(readings: "Sequence[Reading]") -> None:
 def _checked(entry: "DatasetEntry") -> str:
     if not entry.files:
         return "none: the data come with scikit-learn"
-    summed = sum(file.checksum is not None for file in entry.files)
+    summed = sum(bool(file.checksum) for file in entry.files)
     if summed == len(entry.files):
         return f"right ({summed} of {summed} official files)"
     return "none is published for the unpacked files; their form is right"
 
 
 def _print(rows: dict[str, str]) -> None:
-    from reticent.cli.screen import show
 
     show(b.Facts((("", tuple(rows.items())),)))

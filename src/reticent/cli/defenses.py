@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from reticent.cli.screen import say, show
 from reticent.report import blocks as b
 
 if TYPE_CHECKING:
@@ -14,7 +15,6 @@ def defenses(name: str | None = None) -> None:
     Args:
         name: A defense; by default all are listed.
     """
-    from reticent.cli.screen import say, show
     from reticent.jobs.defenses import KINDS, catalogue, explained
 
     if name is not None:

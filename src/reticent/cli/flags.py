@@ -4,13 +4,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
+from types import GenericAlias
 from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
 
 from cyclopts import Parameter
 from pydantic.fields import FieldInfo
 
 from reticent.errors import SpecError, nearest
-from reticent.options import FOLDER, AttackConfig, AuditConfig, DataOptions, described
+from reticent.options import FOLDER, AttackConfig, AuditConfig, DataOptions, Options, described
 from reticent.spec import read_toml, toml_or_text
 from reticent.training.recipe import Recipe
 
@@ -29,7 +30,7 @@ RECIPE = ("architecture", "epochs", "batch_size", "optimizer", "learning_rate", 
 FIELDS = AuditConfig.model_fields | {key: Recipe.model_fields[key] for key in RECIPE}
 KEYS = {"architecture": "recipe.architecture.name"}
 """Flags that change a part of a table, whose rest may stand in the file."""
-WORDS: dict[str, Any] = {"defense": list[str], "max_epsilon": str}
+WORDS: dict[str, type | GenericAlias] = {"defense": list[str], "max_epsilon": str}
 """Flags whose words say more than one value of their option does."""
 DATA = tuple(DataOptions.model_fields)
 ATTACK = tuple(key for key in AttackConfig.model_fields if key != "attack")
@@ -84,7 +85,7 @@ class Told:
     set: Setting = None
     config: Path | None = None
 
-    def values(self) -> dict[str, Any]:
+    def values(self) -> Options:
         """Return it by key of the configuration."""
         told = {key: value for key, value in vars(self).items() if value is not None and key not in {"set", "config"}}
         values = {KEYS.get(key, key): _value(key, value) for key, value in told.items()}
@@ -136,7 +137,7 @@ class Flags(Told):
         None
     )
 
-    def asked(self, options: Mapping[str, str]) -> dict[str, Any]:
+    def asked(self, options: Mapping[str, str]) -> Options:
         """Return what was said, with the one defense of an audit, which takes flags that no verb has: its options."""
         from reticent.jobs.defenses import with_option
 

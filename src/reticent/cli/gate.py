@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from reticent.cli.flags import Switch, Told, flags
+from reticent.cli.screen import say, show
 from reticent.gating.limits import Limits
 from reticent.report import blocks as b
 
@@ -40,12 +41,11 @@ def gate(
         limits: the limits.
         thresholds: TOML file with a [gate] table of these limits; flags win.
         junit: Write the checks here as JUnit XML; its folder is made if it is not there.
-        allow_cannot_judge: Allow all of these doubts but low-confidence and did-not-learn.
+        allow_cannot_judge: Allow all of these doubts but records-differ, low-confidence and did-not-learn.
 
     Raises:
         SystemExit: with the exit code, where it is not 0.
     """
-    from reticent.cli.screen import say, show
     from reticent.findings.gate import ALLOWED_TOGETHER
     from reticent.jobs.gate import check_junit
     from reticent.jobs.gate import gate as run

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
 
 from cyclopts import Parameter
 
 from reticent.cli.flags import DATA, TRAINING, Setting, Told, flags, initial_state, spelled
 from reticent.errors import SpecError, nearest
+from reticent.options import Options
 from reticent.spec import toml_or_text
 
 
@@ -86,7 +86,7 @@ def harden(*, model: Model, run: Run = Run(), **options: str) -> Sequence[Path]:
     return reported(HARDEN, lambda screen: repair(**given, progress=screen.model, stage=screen.stage), model.out).files
 
 
-def _options(given: Mapping[str, str], defense: str) -> dict[str, Any]:
+def _options(given: Mapping[str, str], defense: str) -> Options:
     """Read options of the method and the objective; what is none, and nearly a flag, is taken for a slip."""
     from reticent.jobs.defenses import own_options
 

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from datetime import timedelta
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -11,9 +10,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
 from reticent.cli.screen import say, show, stderr
 from reticent.errors import UnwrittenError
-from reticent.findings.base import Document
-from reticent.report import blocks
 from reticent.report.files import there
+from reticent.report.kinds import layout
 from reticent.report.output import Form
 from reticent.rounding import percent
 
@@ -108,10 +106,3 @@ def reported(form: Form, job: Callable[[Screen], Result], out: Path | str | None
     show(layout(done.findings.schema_)(done.findings))
     say(*done.files)
     return done
-
-
-def layout(schema: str) -> Callable[[Document], blocks.Document]:
-    """Find what lays a kind of document out: a function, and a file, of the last word of its schema."""
-    name = schema.partition("/")[0].rpartition(".")[2]
-    found: Callable[[Document], blocks.Document] = getattr(import_module(f"reticent.report.kinds.{name}"), name)
-    return found

@@ -1,6 +1,7 @@
 """``reticent selftest``: does this installation give right numbers?"""
 
 from reticent.cli.flags import Several, Switch
+from reticent.cli.screen import say, show, stderr, stdout
 
 
 def selftest(*, only: Several = None, json: Switch = False) -> None:
@@ -20,7 +21,6 @@ def selftest(*, only: Several = None, json: Switch = False) -> None:
     import json as writer
 
     from reticent.cli.run import interrupted
-    from reticent.cli.screen import say, show, stderr, stdout
 
     try:
         from reticent.jobs.selftest import selftest as run

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from reticent.cli.flags import Several
+from reticent.cli.screen import say, show
 
 
 def study(
@@ -37,7 +38,6 @@ def study(
         device: auto, cpu, cuda or cuda:N.
     """
     from reticent.cli.job import reported
-    from reticent.cli.screen import say, show
     from reticent.report import blocks as b
     from reticent.report.output import STUDY
     from reticent.studies import STUDIES

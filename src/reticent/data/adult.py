@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data import archives, official
-from reticent.data.entry import TABULAR, Arrays, Checksum, DatasetEntry, OfficialFile
-from reticent.data.records import Reading
+from reticent.data.entry import Arrays, DatasetEntry
+from reticent.data.records import Facts, Reading
 
 NUMBERS = {
     0: (38.58164675532078, 13.640223092304275),  # age
@@ -62,7 +62,8 @@ def read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
     split = np.repeat(["train", "test"], [len(part) for part in parts])
     columns = {"sex": fields[:, SEX], "race": fields[:, RACE], "split": split}
     x = np.concatenate([np.stack(numbers, axis=1), *one_hot], axis=1)
-    return x, _one_hot(label, EARNED, LABEL)[:, 1].astype(np.int64), {"columns": columns, "readings": tuple(readings)}
+    facts: Facts = {"columns": columns, "readings": tuple(readings), "class_names": EARNED, "label": HEADER[LABEL]}
+    return x, _one_hot(label, EARNED, LABEL)[:, 1].astype(np.int64), facts
 
 
 def _reading(values: NDArray[np.str_], column: int) -> Reading:
@@ -103,27 +104,3 @@ def _one_hot(values: NDArray[np.str_], names: Sequence[str], column: int) -> NDA
         what = f"record {wrong[0]} has {str(values[wrong[0]])!r} in column {column}, expected one of {names}"
         raise archives.damaged("adult", what)
     return found.astype(np.float32)
-
-
-ADDRESS = "https://archive.ics.uci.edu/ml/machine-learning-databases/adult/"
-
-ENTRY = DatasetEntry(
-    name="adult",
-    title="Adult",
-    summary="People of a census, and whether they earned more than 50,000 dollars; sex and race are kept beside.",
-    kind="tabular",
-    records=48_842,
-    classes=2,
-    files=tuple(
-        OfficialFile(f"adult/{name}", ADDRESS + name, checksum=Checksum("md5", md5), size=size)
-        for name, md5, size in (
-            ("adult.data", "5d7c39d7b8804f071cdd1f2a7c460872", 3_974_305),
-            ("adult.test", "35238206dfdf7f1fe215bbb874adecdc", 2_003_153),
-        )
-    ),
-    licence="CC BY 4.0",
-    citation="Becker and Kohavi, Adult, UCI 1996, doi 10.24432/C5XW20",
-    read=read,
-    suggested=TABULAR,
-    facts={"class_names": EARNED, "label": HEADER[LABEL]},
-)

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from reticent.data import images, official
-from reticent.data.entry import PHOTOS, Archive, Arrays, Checksum, DatasetEntry, OfficialFile
+from reticent.data.entry import Arrays, DatasetEntry
 from reticent.data.records import Facts
 from reticent.errors import CorruptFileError
 
@@ -30,30 +30,3 @@ def read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
             parts += [part] * len(found)
     facts: Facts = {"class_names": tuple(names), "columns": {"split": np.array(parts)}}
     return images.decode(paths, 32), np.array(labels, dtype=np.int64), facts
-
-
-ENTRY = DatasetEntry(
-    name="cinic10",
-    title="CINIC-10",
-    summary="Photographs of 32 x 32 pixels in CIFAR-10's classes, from CIFAR-10 and ImageNet.",
-    kind="image",
-    records=270_000,
-    classes=10,
-    files=(
-        OfficialFile(
-            "CINIC-10",
-            archive=Archive(
-                "CINIC-10.tar.gz",
-                "https://datashare.ed.ac.uk/bitstream/handle/10283/3192/CINIC-10.tar.gz",
-                Checksum("md5", "6ee4d0c996905fe93221de577967a372"),
-                687_544_992,
-            ),
-            folder=True,
-        ),
-    ),
-    licence="MIT for the collection; ImageNet's terms for its images",
-    citation="Darlow et al., CINIC-10 is not ImageNet or CIFAR-10, arXiv 1810.03505",
-    read=read,
-    suggested=PHOTOS,
-    facts={"mean": (0.47889522, 0.47227842, 0.43047404), "std": (0.24205776, 0.23828046, 0.25874835)},
-)

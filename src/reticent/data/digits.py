@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from reticent.data import archives
-from reticent.data.entry import TABULAR, Arrays, DatasetEntry
+from reticent.data.entry import Arrays, DatasetEntry
 from reticent.errors import MissingFileError
 
 
@@ -22,19 +22,3 @@ def read(_entry: DatasetEntry, _folder: Path, _verify: bool) -> Arrays:
     with archives.reading(path):
         table = np.loadtxt(path, delimiter=",", dtype=np.float32)
     return table[:, :-1] / np.float32(16), table[:, -1].astype(np.int64), {}
-
-
-ENTRY = DatasetEntry(
-    name="digits",
-    title="Digits",
-    summary="Handwritten digits of 8 x 8 pixels that come with scikit-learn.",
-    kind="tabular",
-    records=1_797,
-    classes=10,
-    files=(),
-    licence="CC BY 4.0",
-    citation="Alpaydin and Kaynak, Optical Recognition of Handwritten Digits, UCI 1998, doi 10.24432/C50P49",
-    read=read,
-    suggested={**TABULAR, "learning_rate": 2e-3, "models": 64},
-    facts={"class_names": tuple("0123456789"), "picture": (8, 8)},
-)

@@ -1,12 +1,11 @@
-"""What a line of the table of data sets holds: facts, official files, and the function that reads them."""
+"""What there is to know of a data set: facts, official files, and the function that reads them."""
 
 import hashlib
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
-from typing import IO, Any, Literal
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,27 +20,21 @@ Arrays = tuple[NDArray[Any], NDArray[np.integer], Facts]
 """Features, labels, and what else `Records.make` is told."""
 
 
-@dataclass(frozen=True)
-class Checksum:
-    r"""A published sum of a file's bytes; ``git-blob-sha1`` is SHA-1 of ``blob LENGTH\0`` and the bytes."""
+def check_sum(path: Path, stream: IO[bytes], expected: str) -> None:
+    r"""Compare the sum of what a stream gives with a published one, such as ``md5 6bbc9a...``.
 
-    algorithm: Literal["md5", "sha1", "sha256", "git-blob-sha1"]
-    value: str
-
-    def __str__(self) -> str:
-        return f"{self.algorithm} {self.value}"
-
-    def check(self, path: Path, stream: IO[bytes]) -> None:
-        """Compare the sum of what a stream gives with the published one."""
-        blob = self.algorithm == "git-blob-sha1"
-        start = f"blob {path.stat().st_size}\0".encode() if blob else b""
-        content = hashlib.new("sha1" if blob else self.algorithm, start, usedforsecurity=False)
-        got = hashlib.file_digest(stream, lambda: content).hexdigest()  # type: ignore[arg-type]
-        if got != self.value:
-            raise ChecksumError(
-                f"{path}: not the official file: expected {self}, got {got}; delete it and fetch it again "
-                "(or give your own version of the data as a file: --dataset FILE.npz)"
-            )
+    ``git-blob-sha1`` is SHA-1 of ``blob LENGTH\0`` and the bytes.
+    """
+    algorithm, value = expected.split()
+    blob = algorithm == "git-blob-sha1"
+    start = f"blob {path.stat().st_size}\0".encode() if blob else b""
+    content = hashlib.new("sha1" if blob else algorithm, start, usedforsecurity=False)
+    got = hashlib.file_digest(stream, lambda: content).hexdigest()  # type: ignore[arg-type]
+    if got != value:
+        raise ChecksumError(
+            f"{path}: not the official file: expected {expected}, got {got}; delete it and fetch it again "
+            "(or give your own version of the data as a file: --dataset FILE.npz)"
+        )
 
 
 @dataclass(frozen=True)
@@ -50,7 +43,7 @@ class Archive:
 
     name: str
     address: str
-    checksum: Checksum
+    checksum: str
     size: int | None = None
 
 
@@ -63,7 +56,7 @@ class OfficialFile:
         address: where it is downloaded from, unless it comes in an archive.
         archive: the archive that it comes in, if it does.
         member: its name inside that archive; for a folder, the leading part of the names, or empty for all.
-        checksum: of the uncompressed bytes, if known.
+        checksum: of the uncompressed bytes, after the algorithm's name; empty if none is known.
         size: uncompressed bytes, if known.
         folder: true for a whole folder of files.
     """
@@ -72,7 +65,7 @@ class OfficialFile:
     address: str = ""
     archive: Archive | None = None
     member: str = ""
-    checksum: Checksum | None = None
+    checksum: str = ""
     size: int | None = None
     folder: bool = False
 
@@ -110,7 +103,7 @@ class DatasetEntry:
     files: tuple[OfficialFile, ...]
     licence: str
     citation: str
-    read: "Callable[[DatasetEntry, Path, bool], Arrays]"
+    read: "Reader"
     suggested: Mapping[str, str | float]
     facts: Facts = field(default_factory=Facts)
 
@@ -127,28 +120,5 @@ class DatasetEntry:
         return Records.make(x, y, **told)
 
 
-_ADAM: Mapping[str, str | float] = {"optimizer": "adam", "learning_rate": 1e-3, "weight_decay": 0.0, "models": 16}
-
-TABULAR: Mapping[str, str | float] = MappingProxyType({"architecture": "mlp", "epochs": 40, "batch_size": 64, **_ADAM})
-"""Suggested values for bits and features."""
-TEXTS: Mapping[str, str | float] = MappingProxyType({
-    "architecture": "transformer",
-    "epochs": 10,
-    "batch_size": 64,
-    **_ADAM,
-})
-"""Suggested values for tokens of texts."""
-GLYPHS: Mapping[str, str | float] = MappingProxyType({"architecture": "cnn", "epochs": 20, "batch_size": 128, **_ADAM})
-"""Suggested values for small grey pictures."""
-PHOTOS: Mapping[str, str | float] = MappingProxyType({
-    "architecture": "resnet20",
-    "epochs": 50,
-    "batch_size": 128,
-    "optimizer": "sgd",
-    "learning_rate": 0.1,
-    "schedule": "cosine",
-    "weight_decay": 5e-4,
-    "augmentation": "flip-crop",
-    "models": 16,
-})
-"""Suggested values for colour photographs."""
+Reader = Callable[[DatasetEntry, Path, bool], Arrays]
+"""Reads the official files below a folder; told to, only if they are the official bytes."""

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,14 @@ LARGEST, LARGEST_SCALED = float(np.finfo(np.float32).max), 1e150
 """What a feature may reach, and what it may reach before it is brought to one scale, where it is squared."""
 DAY = 86_400_000_000
 """Microseconds."""
+Remedy = Literal["not-feature", "rare", "hash", "missing"]
+WAYS: dict[Remedy, str] = {
+    "not-feature": "leaves a column out",
+    "rare": "COLUMN=N joins texts of fewer than N records",
+    "hash": "COLUMN=N puts texts into N features",
+    "missing": "indicator fills gaps by the median and says where",
+}
+"""What the flags do that an error proposes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +55,20 @@ class Feature:
         reading: how it was read.
         x: its features ``(N, k)``; None where it makes none.
         problem: why it cannot be a feature as it is; empty if it can.
-        remedy: a flag that mends it.
+        remedy: the option that mends it.
     """
 
     reading: Reading
     x: NDArray[np.float32] | None
     problem: str = ""
-    remedy: str = ""
+    remedy: Remedy = "not-feature"
+
+    @property
+    def flag(self) -> str:
+        """The option as a flag that a shell takes."""
+        if self.remedy == "missing":
+            return "--missing indicator"
+        return flag(self.remedy, self.reading.column, {"rare": RARE, "hash": BUCKETS}.get(self.remedy))
 
 
 def feature(source: Source, name: str, column: NDArray[Any], asked: DataOptions) -> Feature:
@@ -143,9 +158,8 @@ def _noted(reading: Reading, *notes: str, **changes: Any) -> Reading:
     return replace(reading, note="; ".join(filter(None, [*notes, reading.note])), **changes)
 
 
-def _refused(reading: Reading, problem: str, remedy: str = "") -> Feature:
-    refused = replace(reading, kind="refused", features=0, note=problem, telling=False)
-    return Feature(refused, None, problem, remedy or flag("not-feature", reading.column))
+def _refused(reading: Reading, problem: str, remedy: Remedy = "not-feature") -> Feature:
+    return Feature(replace(reading, kind="refused", features=0, note=problem, telling=False), None, problem, remedy)
 
 
 def _number(source: Source, values: NDArray[np.float64], reading: Reading, asked: DataOptions) -> Feature:
@@ -164,7 +178,7 @@ def _number(source: Source, values: NDArray[np.float64], reading: Reading, asked
     if gaps.any() and (asked.missing == "refuse" or not len(known)):
         first = source.place(int(gaps.argmax()))
         problem = f"is empty or NaN in {reading.missing} of {count} records, the first is {first}"
-        return _refused(reading, problem, "--missing indicator" if len(known) else "")
+        return _refused(reading, problem, "missing" if len(known) else "not-feature")
     most = LARGEST if asked.scale == "none" else LARGEST_SCALED
     if np.abs(known).max() > most:
         return _refused(reading, f"reaches {np.abs(known).max():.3g}, expected at most {most:.3g}")
@@ -253,8 +267,7 @@ def _too_many(reading: Reading, counts: NDArray[np.int64], odd: str, *, own: boo
         return _refused(reading, f"{problem}, and {odd}: write all of them as numbers")
     common = counts[counts >= RARE]
     joined = len(common) < MOST_CATEGORIES and 2 * common.sum() > counts.sum()
-    remedy = flag("rare", reading.column, RARE) if joined else flag("hash", reading.column, BUCKETS)
-    return _refused(reading, problem, remedy)
+    return _refused(reading, problem, "rare" if joined else "hash")
 
 
 def _joined(reading: Reading, codes: NDArray[np.int64], counts: NDArray[np.int64], least: int) -> Feature:
@@ -269,7 +282,7 @@ def _joined(reading: Reading, codes: NDArray[np.int64], counts: NDArray[np.int64
             reading,
             f"has {width} different texts of {least} records or more, at most {MOST_CATEGORIES} make categories: "
             "ask for more records each, or leave it out of --rare",
-            flag("hash", reading.column, BUCKETS),
+            "hash",
         )
     return _one_hot(reading, place_of[codes], width)
 

@@ -17,11 +17,12 @@ from reticent.data.notices import tell
 from reticent.data.official import check_folder, find
 from reticent.data.records import Facts, Records
 from reticent.data.sources import Arrays, Columns
-from reticent.errors import CorruptFileError, DataError, InputError, NonFiniteError, ShapeError, UnknownNameError
+from reticent.errors import CorruptFileError, DataError, InputError, UnknownNameError
 from reticent.options import DataOptions
 
 Ids = NDArray[np.int64]
-KINDS = {"b": "booleans", "u": "whole numbers", "i": "whole numbers", "f": "numbers", "U": "texts", "O": "objects"}
+KEPT = {"class_names", "mean", "std"}
+"""What is told of the first of several parts, and holds for all."""
 
 
 def load(
@@ -125,7 +126,11 @@ def together(
     if columns and (mean or std):
         raise InputError("mean and std are for pictures, got tables: leave them out")
     scale: Any = {key: values for key, values in (("mean", mean), ("std", std)) if values}
-    whole = _joined_columns(columns) if columns else _joined_arrays(pairs, scale)
+    if columns:
+        whole: Columns | Arrays = _joined_columns(columns)
+    else:
+        known: Any = {key: value for key, value in next(iter(pairs.values())).facts.items() if key in KEPT}
+        whole = sources.joined(pairs, known | scale)
     sizes = [len(one.values[0]) for one in columns.values()] + [len(one.y) for one in pairs.values()]
     rows = np.split(np.arange(sum(sizes)), np.cumsum(sizes)[:-1])
     return _made(" and ".join(parts), whole, asked), dict(zip(parts, rows, strict=True))
@@ -146,21 +151,7 @@ def _part(value: Any, asked: DataOptions) -> Columns | Arrays:
     if isinstance(found, Records):
         found = Arrays(found.x, found.y, {"mean": found.mean, "std": found.std} if found.mean else {})
     checks.aligned("x", x=found.x, y=found.y)
-    x, y = arrays.array(found.x, "x"), arrays.array(found.y, "y")
-    if min(x.ndim, y.ndim) == 0 or len(x) != len(y) or len(y) == 0:
-        raise ShapeError(
-            f"expected at least one record, and as many labels as records, got x of shape {x.shape} and y of shape "
-            f"{y.shape}"
-        )
-    checks.complete(x, "x")
-    checks.complete(y, "y")
-    bad = np.flatnonzero(~np.isfinite(x.reshape(len(x), -1)).all(axis=1)) if x.dtype.kind == "f" else y[:0]
-    if len(bad):
-        raise NonFiniteError(
-            f"x holds NaN or infinity in {len(bad)} of {len(x)} records, the first is record {bad[0]}: expected finite "
-            "numbers"
-        )
-    return Arrays(x, y, found.facts)
+    return Arrays(arrays.array(found.x, "x"), arrays.array(found.y, "y"), found.facts)
 
 
 def _joined_columns(parts: Mapping[str, Columns]) -> Columns:
@@ -178,27 +169,3 @@ def _of_one_kind(columns: list[NDArray[Any]]) -> list[NDArray[Any]]:
     """Bring a column to texts where it is read as something else in another part."""
     kinds = {"number" if column.dtype.kind in "biuf" else column.dtype.kind for column in columns}
     return columns if len(kinds) == 1 or "O" in kinds else [as_texts(column) for column in columns]
-
-
-def _joined_arrays(parts: Mapping[str, Arrays], facts: Facts) -> Arrays:
-    first = next(iter(parts))
-    for name, part in parts.items():
-        for what, one, other in (("x", parts[first].x, part.x), ("y", parts[first].y, part.y)):
-            if one.shape[1:] != other.shape[1:]:
-                raise ShapeError(
-                    f"{name}: {what}: expected records of shape {one.shape[1:]}, as the {first} have, got "
-                    f"{other.shape[1:]}"
-                )
-            wanted, got = _kind(one, what), _kind(other, what)
-            if wanted != got:
-                raise InputError(f"{name}: {what}: expected {wanted}, as the {first} have, got {got} ({other.dtype})")
-    known: Any = {key: value for key, value in parts[first].facts.items() if key in {"class_names", "mean", "std"}}
-    x, y = (np.concatenate([getattr(part, key) for part in parts.values()]) for key in "xy")
-    return Arrays(x, y, {**known, **facts})
-
-
-def _kind(values: NDArray[Any], what: str) -> str:
-    """Say what an array holds; labels may be any kind of numbers, since they are only told apart."""
-    if what == "y":
-        return "numbers" if values.dtype.kind in "buif" else "texts"
-    return "bytes from 0 to 255" if values.dtype == np.uint8 else KINDS.get(values.dtype.kind, str(values.dtype))

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent import arrays, checks, seeds
+from reticent import checks, seeds
 from reticent.data.records import listed
-from reticent.errors import InputError, ShapeError
+from reticent.errors import InputError
 
 FEWEST = 20
 """Records from which a random half is all of them, or none, by an accident of one in half a million at most."""
@@ -111,35 +111,4 @@ def as_membership(membership: "Membership | ArrayLike") -> Membership:
 
 def booleans(membership: ArrayLike) -> NDArray[np.bool_]:
     """Take a boolean array ``(M, N)`` or ``(N, M)``."""
-    if _of_rows(membership):
-        raise ShapeError(
-            "membership: expected booleans (models, records), got the rows of records for each model: begin with "
-            "numpy.zeros((models, records), dtype=bool), and set [m, rows] of model m to True"
-        )
-    values = arrays.array(membership, "membership")
-    if values.dtype.kind in "OUS" and values.size and all(isinstance(one, (str, bytes)) for one in values.flat):
-        found = np.unique(values.astype(np.str_))
-        told = ", ".join(map(repr, found[:3].tolist())) + (", ..." if len(found) > 3 else "")
-        raise ShapeError(
-            f"membership: expected booleans, got texts ({told}): compare with the text of members, as in "
-            f"numpy.asarray(membership) == {_member_text(found)!r}"
-        )
-    return checks.boolean(membership=values, ndim=2)
-
-
-def _of_rows(membership: ArrayLike) -> bool:
-    """Tell whether it lists the rows of each model's members: whole numbers, all different within a model."""
-    if not isinstance(membership, (list, tuple, np.ndarray)) or len(membership) < 2:
-        return False
-    try:
-        models = [arrays.array(one) for one in membership]
-    except InputError:
-        return False
-    whole = all(one.ndim == 1 and one.dtype.kind in "iu" and one.size for one in models)
-    different = whole and all(one.min() >= 0 and len(np.unique(one)) == len(one) for one in models)
-    return different and any(one.max() > 1 for one in models)
-
-
-def _member_text(found: NDArray[np.str_]) -> str:
-    known = ("in", "member", "train", "true", "yes", "1")
-    return next((str(one) for word in known for one in found if one.lower() == word), str(found[0]))
+    return checks.boolean(membership=membership, ndim=2)

@@ -11,7 +11,7 @@ from typing import IO, TypeVar, cast
 
 from reticent import opening
 from reticent.data import archives
-from reticent.data.entry import DatasetEntry, OfficialFile
+from reticent.data.entry import DatasetEntry, OfficialFile, check_sum
 from reticent.errors import MissingFileError
 
 log = logging.getLogger(__name__)
@@ -62,7 +62,7 @@ def _missing(entry: DatasetEntry, file: OfficialFile, looked: list[Path]) -> str
     """Say that an official file is missing, and how to come by it."""
     lines = [f"{entry.name}: missing {'folder' if file.folder else 'file'} {file.path}; looked for"]
     lines += [f"    {folder / file.path}" for folder in looked]
-    sums = [str(file.checksum)] if file.checksum else []
+    sums = [file.checksum] if file.checksum else []
     if file.archive:
         lines.append(f"  it comes in {file.archive.name}, which may lie there packed")
         sums.append(f"{file.archive.checksum} of the archive")
@@ -135,13 +135,13 @@ def verify_file(path: Path, file: OfficialFile) -> None:
     checksum, size = file.checksum, file.size
     if file.archive is not None and is_archive(path, file):
         checksum, size = file.archive.checksum, None
-    if checksum is None:
+    if not checksum:
         return
     with archives.reading(path), path.open("rb") if is_archive(path, file) else _opened(path) as stream:
         if size is not None and (got := stream.seek(0, os.SEEK_END)) != size:
             raise archives.damaged(path, f"expected {size:,} bytes, got {got:,}")
         stream.seek(0)
-        checksum.check(path, stream)
+        check_sum(path, stream, checksum)
 
 
 def _located(folder: Path, file: OfficialFile) -> Path:

@@ -1,7 +1,7 @@
 """Records: the examples of one data set, in the one form that everything else takes."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal, TypedDict, Unpack
@@ -186,6 +186,11 @@ class Records:
         if self.kind == "image":
             return pixels[0] if len(pixels) == 1 else pixels[:3].transpose(1, 2, 0)
         return np.rint(np.clip(pixels, 0, 1) * 255).astype(np.uint8).reshape(self.picture) if self.picture else None
+
+    def thumbnails(self, ids: Iterable[int]) -> dict[int, NDArray[np.uint8]]:
+        """Draw those records that are pictures, by their ids, as `thumbnail` does."""
+        drawn = {record: self.thumbnail(record) for record in ids}
+        return {record: picture for record, picture in drawn.items() if picture is not None}
 
     @cached_property
     def digest(self) -> str:

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.data import archives, official
-from reticent.data.entry import TABULAR, Archive, Arrays, Checksum, DatasetEntry, OfficialFile
+from reticent.data.entry import Arrays, DatasetEntry
 
 BLOCK = 32 << 20
 """Bytes read at once."""
@@ -64,7 +64,7 @@ def whole_numbers(texts: list[bytes], path: Path | str) -> NDArray[np.int64]:
         raise archives.damaged(path, f"expected whole numbers as labels: {error}") from None
 
 
-def _read(entry: DatasetEntry, folder: Path, verify: bool, *, width: int) -> Arrays:
+def read(entry: DatasetEntry, folder: Path, verify: bool, *, width: int) -> Arrays:
     """Read rows of bits; their labels stand in front of them, or in a second file."""
     file, *others = entry.files
     parse = partial(read_bits, width=width, labelled=not others)
@@ -73,70 +73,3 @@ def _read(entry: DatasetEntry, folder: Path, verify: bool, *, width: int) -> Arr
         (content,) = official.read(folder, [other], official.whole, verify=verify)
         texts = [line for line in content.splitlines() if line.strip()]
     return features, whole_numbers(texts, entry.files[-1].path) - 1, {}
-
-
-def _archive(name: str, blob: str, size: int | None = None) -> Archive:
-    address = f"https://github.com/privacytrustlab/datasets/raw/master/{name}"
-    return Archive(name, address, Checksum("git-blob-sha1", blob), size)
-
-
-PAPER = "Shokri et al., Membership inference attacks against machine learning models, IEEE S&P 2017"
-
-LOCATION30 = DatasetEntry(
-    name="location30",
-    title="Location30",
-    summary="Places that people in Bangkok visited, as 446 bits a person, in 30 clusters.",
-    kind="tabular",
-    records=5_010,
-    classes=30,
-    files=(
-        OfficialFile(
-            "location/bangkok",
-            archive=_archive("dataset_location.tgz", "0cfc2caa0c8c8569cd68a5d4ab369a98c1f98447", 287_293),
-            member="bangkok",
-            # Not published: summed here from the archive with the git id above.
-            checksum=Checksum("sha256", "2ca8f7fc231251e089823e44d39f2d1eed124574cc351c7f80368cfe631dd718"),
-            size=4_492_469,
-        ),
-    ),
-    licence="none stated; research use",
-    citation=f"{PAPER}; Yang et al., Participatory cultural mapping, ACM TIST 2016",
-    read=partial(_read, width=446),
-    suggested={**TABULAR, "models": 32},
-)
-
-PURCHASE100 = DatasetEntry(
-    name="purchase100",
-    title="Purchase100",
-    summary="What customers bought, as 600 bits a customer, in 100 clusters.",
-    kind="tabular",
-    records=197_324,
-    classes=100,
-    files=(
-        OfficialFile(
-            "dataset_purchase",
-            archive=_archive("dataset_purchase.tgz", "3efa7476ad5ed7ac3e558d28585a186b38fc5f19"),
-            member="dataset_purchase",
-        ),
-    ),
-    licence="rules of Kaggle's valued shoppers competition; research use",
-    citation=PAPER,
-    read=partial(_read, width=600),
-    suggested=TABULAR,
-)
-
-TEXAS = _archive("dataset_texas.tgz", "966f7ff40b24cf5912ff84759aab9adb8c25f30e")
-
-TEXAS100 = DatasetEntry(
-    name="texas100",
-    title="Texas100",
-    summary="Stays in Texan hospitals, as 6,169 bits a stay, with 100 procedures as classes.",
-    kind="tabular",
-    records=67_330,
-    classes=100,
-    files=tuple(OfficialFile(path, archive=TEXAS, member=path) for path in ("texas/100/feats", "texas/100/labels")),
-    licence="none stated; research use",
-    citation=PAPER,
-    read=partial(_read, width=6_169),
-    suggested=TABULAR,
-)

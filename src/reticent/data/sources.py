@@ -2,7 +2,7 @@
 
 import zipfile
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reticent import arrays, checks, opening
 from reticent.data import arrow, conversion, delimited, images
 from reticent.data.records import Facts, Records
-from reticent.errors import CorruptFileError, InputError, MissingFileError, nearest
+from reticent.errors import CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError, nearest
 from reticent.options import DataOptions
 
 TABLES = (*delimited.SUFFIXES, ".parquet")
@@ -27,6 +27,7 @@ PAIRS = (("x", "y"), ("features", "labels"), ("X", "Y"), ("X", "y"), ("images", 
 SPLITS = ("train", "val", "test")
 SPLIT_PAIRS = ("{}_images", "{}_labels"), ("x_{}", "y_{}")
 """Names of two arrays a split, as in MedMNIST's files and in those of Keras."""
+KINDS = {"b": "booleans", "u": "whole numbers", "i": "whole numbers", "f": "numbers", "U": "texts", "O": "objects"}
 FACTS = Facts.__annotations__.keys() - {"label", "readings"}
 """Further keys that a returned dictionary may have; the two others come from tables."""
 NO_ARRAYS = (
@@ -194,30 +195,48 @@ def _npz(path: Path) -> Arrays:
     for x, y in SPLIT_PAIRS:
         names = [split for split in SPLITS if x.format(split) in found and y.format(split) in found]
         if names:
-            pairs = [(found[x.format(split)], found[y.format(split)]) for split in names]
+            parts = {split: Arrays(found[x.format(split)], found[y.format(split)]) for split in names}
+            column = np.repeat(names, [len(part.y) for part in parts.values()])
             with conversion.about(str(path)):
-                return _joined(names, pairs)
+                return joined(parts, {"columns": {"split": column}})
     raise InputError(f"{path}: expected arrays x and y, or features and labels; got {', '.join(found) or 'none'}")
 
 
-def _joined(names: Sequence[str], pairs: Sequence[tuple[NDArray[Any], NDArray[Any]]]) -> Arrays:
-    """Put the splits of a file together: who is a member is drawn anew."""
-    x, y = pairs[0]
-    for split, (features, labels) in zip(names, pairs, strict=True):
-        if features.shape[1:] != x.shape[1:] or labels.shape[1:] != y.shape[1:]:
-            raise InputError(
-                f"{split}: expected records of shape {x.shape[1:]} with labels of shape {y.shape[1:]}, as {names[0]} "
-                f"has, got {features.shape[1:]} with {labels.shape[1:]}"
-            )
-        if len(features) != len(labels):
-            raise InputError(f"{split}: got {len(features)} records and {len(labels)} labels: expected as many")
-    if y.ndim == 2 and y.shape[1] > 1 and y.dtype.kind in "biuf" and (y.sum(axis=1) != 1).any():
-        raise InputError(
-            f"several labels a record ({y.shape[1]}, multi-label) are not supported: give one, such as whether there "
-            "is any"
+def joined(parts: Mapping[str, Arrays], facts: Facts) -> Arrays:
+    """Put parts together, such as the splits of a file, which are all like the first."""
+    first, like = next(iter(parts.items()))
+    for name, part in parts.items():
+        with conversion.about(name):
+            _check_part(part.x, part.y)
+            for what, wanted, got in (("x", like.x, part.x), ("y", like.y, part.y)):
+                if wanted.shape[1:] != got.shape[1:]:
+                    told = f"as the {first} have, got {got.shape[1:]}"
+                    raise ShapeError(f"{what}: expected records of shape {wanted.shape[1:]}, {told}")
+                if _kind(wanted, what) != _kind(got, what):
+                    told = f"got {_kind(got, what)} ({got.dtype})"
+                    raise InputError(f"{what}: expected {_kind(wanted, what)}, as the {first} have, {told}")
+    x, y = (np.concatenate([getattr(part, key) for part in parts.values()]) for key in "xy")
+    return Arrays(x, y, facts)
+
+
+def _check_part(x: NDArray[Any], y: NDArray[Any]) -> None:
+    if min(x.ndim, y.ndim) == 0 or len(x) != len(y) or len(y) == 0:
+        raise ShapeError(
+            f"expected at least one record, and as many labels as records, got x of shape {x.shape} and y of shape "
+            f"{y.shape}"
         )
-    if x.ndim == 5 or (x.ndim == 4 and x.shape[3] not in {1, 3, 4} and x.shape[1] not in {1, 3, 4}):
-        raise InputError(f"pictures in three dimensions {x.shape[1:]} are not supported: give slices of them")
-    columns = {"split": np.repeat(names, [len(labels) for _, labels in pairs])}
-    x, y = (np.concatenate([pair[i] for pair in pairs]) for i in (0, 1))
-    return Arrays(x, y, {"columns": columns})
+    checks.complete(x, "x")
+    checks.complete(y, "y")
+    bad = np.flatnonzero(~np.isfinite(x.reshape(len(x), -1)).all(axis=1)) if x.dtype.kind == "f" else y[:0]
+    if len(bad):
+        raise NonFiniteError(
+            f"x holds NaN or infinity in {len(bad)} of {len(x)} records, the first is record {bad[0]}: expected finite "
+            "numbers"
+        )
+
+
+def _kind(values: NDArray[Any], what: str) -> str:
+    """Say what an array holds; labels may be any kind of numbers, since they are only told apart."""
+    if what == "y":
+        return "numbers" if values.dtype.kind in "buif" else "texts"
+    return "bytes from 0 to 255" if values.dtype == np.uint8 else KINDS.get(values.dtype.kind, str(values.dtype))

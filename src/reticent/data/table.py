@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.data import conversion, number_formats
+from reticent.data import conversion, features, number_formats
 from reticent.data.delimited import Source, header_hint
-from reticent.data.features import FEW, IDENTIFIER, MOST_CATEGORIES, NEARLY, Feature, feature, plain_numbers, stray
 from reticent.data.records import Facts, Reading, Records
 from reticent.errors import ColumnsError, CorruptFileError, InputError, UnknownNameError, nearest
 from reticent.options import DataOptions
@@ -25,14 +24,6 @@ LABELS = ("label", "labels", "y", "target", "class")
 
 MOST_COLUMNS = 200
 """A wider table's columns are features only; a narrower one's are kept as they are, too, to group records by."""
-
-WAYS = {
-    "--not-feature": "leaves a column out",
-    "--rare": "COLUMN=N joins texts of fewer than N records",
-    "--hash": "COLUMN=N puts texts into N features",
-    "--missing": "indicator fills gaps by the median and says where",
-}
-"""What the flags do that an error proposes."""
 
 
 def records(
@@ -56,15 +47,15 @@ def records(
         raise CorruptFileError(f"{path}: expected columns{beside}, got no feature")
     if label is not None:
         y, names = _classes(source, label, table[label])
-    features = {name: feature(source, name, table[name], asked) for name in seen}
+    made = {name: features.feature(source, name, table[name], asked) for name in seen}
     readings = tuple(
-        features[name].reading if name in features else _reading(name, column, label=name == label)
+        made[name].reading if name in made else _reading(name, column, label=name == label)
         for name, column in table.items()
     )
-    _check_features(path, list(features.values()), readings)
+    _check_features(path, list(made.values()), readings)
     wide = len(header) > MOST_COLUMNS
     kept = {n: column for n, column in table.items() if n != label and (n in asked.not_features or not wide)}
-    x = np.concatenate([one.x for one in features.values() if one.x is not None], axis=1)
+    x = np.concatenate([one.x for one in made.values() if one.x is not None], axis=1)
     facts: Facts = {"name": str(path), "columns": kept, "readings": readings, "label": label or ""}
     if names:
         facts["class_names"] = names
@@ -114,7 +105,7 @@ def _classes(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[A
     """Make labels of a column: whole numbers that do not count from 0 are classes called by their own values."""
     called = f"{source}: the label's column {name!r}"
     texts = column.astype(np.str_) if column.dtype.kind in "mM" else column
-    numbers = plain_numbers(texts) if texts.dtype.kind == "U" else None
+    numbers = features.plain_numbers(texts) if texts.dtype.kind == "U" else None
     values = texts if numbers is None else numbers
     kind = values.dtype.kind
     empty = np.flatnonzero(values == "" if kind == "U" else ~np.isfinite(values) if kind == "f" else values[:0])
@@ -126,7 +117,7 @@ def _classes(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[A
         )
     if kind == "U":
         found, codes = np.unique(values, return_inverse=True)
-        if odd := stray(source, found, codes):
+        if odd := features.stray(source, found, codes):
             log.warning("%s is read as texts, each a class, since %s", called, odd)
         if unknown := [text for text in found.tolist() if number_formats.is_gap(text)]:
             told = "%s has %r as a class: if it stands for no label, leave those records out"
@@ -135,13 +126,13 @@ def _classes(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[A
         _check_notation(source, called, texts)
     with conversion.about(called):
         labels, names = conversion.numbered(values)
-    if len(names) > MOST_CATEGORIES:
+    if len(names) > features.MOST_CATEGORIES:
         raise InputError(
             f"{called} has {len(names)} different numbers, which are not 0 to {len(names) - 1}: expected at most "
-            f"{MOST_CATEGORIES} classes; give the column of a class, or make classes of ranges of this one"
+            f"{features.MOST_CATEGORIES} classes; give the column of a class, or make classes of ranges of this one"
         )
     count, fractions = len(np.unique(labels)), labels.dtype.kind == "f" and (labels != np.rint(labels)).any()
-    if len(labels) >= FEW and count > IDENTIFIER * len(labels) and not fractions:
+    if len(labels) >= features.FEW and count > features.IDENTIFIER * len(labels) and not fractions:
         raise InputError(
             f"{called} has {count} classes for {len(labels)} records: it names records and does not describe them; "
             "give the column of a class"
@@ -171,18 +162,18 @@ def _doubt(column: NDArray[Any]) -> str:
     if column.dtype.kind == "M" or (read is not None and read.kind == "date"):
         return f"holds dates, and each of {len(values)} is a class: is it meant as the label?"
     single = int(np.count_nonzero(counts == 1))
-    if len(column) < FEW or single < NEARLY * len(values):
+    if len(column) < features.FEW or single < features.NEARLY * len(values):
         return ""
     return f"{single} of its {len(values)} classes have a single record, which a model knows by its class"
 
 
-def _check_features(path: Path | str, features: Sequence[Feature], readings: tuple[Reading, ...]) -> None:
+def _check_features(path: Path | str, made: Sequence[features.Feature], readings: tuple[Reading, ...]) -> None:
     """Refuse all columns at once that cannot be features as they are."""
-    bad = [one for one in features if one.problem]
+    bad = [one for one in made if one.problem]
     if not bad:
         return
-    flags = " ".join(dict.fromkeys(one.remedy for one in bad))
-    ways = "; ".join(f"{way} {what}" for way, what in WAYS.items() if way in flags.split())
+    flags = " ".join(dict.fromkeys(one.flag for one in bad))
+    ways = "; ".join(f"--{way} {what}" for way, what in features.WAYS.items() if way in {one.remedy for one in bad})
     if len(bad) == 1:
         told = f"column {bad[0].reading.column!r} {bad[0].problem}: mend it"
     else:

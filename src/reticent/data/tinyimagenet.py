@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from reticent.data import images, official
-from reticent.data.entry import PHOTOS, Archive, Arrays, Checksum, DatasetEntry, OfficialFile
+from reticent.data.entry import Arrays, DatasetEntry
 from reticent.data.records import Facts
 from reticent.errors import CorruptFileError
 
@@ -49,31 +49,3 @@ def _words(path: Path, names: list[str]) -> tuple[str, ...]:
     rows = (line.split("\t") for line in path.read_text(encoding="utf-8").splitlines())
     words = {row[0]: row[1].split(",")[0] for row in rows if len(row) > 1}
     return tuple(words.get(name, name) for name in names)
-
-
-ENTRY = DatasetEntry(
-    name="tinyimagenet",
-    title="TinyImageNet",
-    summary="Photographs of 64 x 64 pixels in 200 of ImageNet's classes.",
-    kind="image",
-    records=110_000,
-    classes=200,
-    files=(
-        OfficialFile(
-            "tiny-imagenet-200",
-            archive=Archive(
-                "tiny-imagenet-200.zip",
-                "http://cs231n.stanford.edu/tiny-imagenet-200.zip",
-                Checksum("md5", "90528d7ca1a48142e341f4ef8d21d0de"),
-                248_100_043,
-            ),
-            member="tiny-imagenet-200",
-            folder=True,
-        ),
-    ),
-    licence="ImageNet's terms; non-commercial research",
-    citation="Le and Yang, Tiny ImageNet visual recognition challenge, 2015",
-    read=read,
-    suggested=PHOTOS,
-    facts={"mean": (0.4802, 0.4481, 0.3975), "std": (0.2770, 0.2691, 0.2821)},
-)

@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from reticent.findings.base import Finding, LeftOut, Number, Plain
+from reticent.findings.blind import Excess
 from reticent.findings.epsilon import EpsilonBounds
 from reticent.findings.numbers import Area, Count, OverallRate, Rate, Share, ShareEstimate
 
@@ -100,6 +101,8 @@ class Audit(Finding):
     bootstrap: Redrawn | None = None
     epsilon: Annotated[EpsilonBounds | None, LeftOut] = None
     "Lower bounds on epsilon by this attack alone."
+    excess: Annotated[Excess | None, LeftOut] = None
+    "Only where members and non-members differ without the model: what the attack finds beyond that."
 
     @property
     def auc(self) -> ShareEstimate:

@@ -1,12 +1,13 @@
 """The document of an audit: what `audit.json` holds."""
 
 from enum import StrEnum
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from reticent.findings.attack import Audit, Measured
-from reticent.findings.base import Document, Empty, Finding, Interval, LeftOut, Number, Plain
+from reticent.findings.base import ContradictionError, Document, Empty, Finding, Interval, LeftOut, Number, Plain, agree
+from reticent.findings.blind import Blind, Excess
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
 from reticent.findings.group_limits import AreaShown, ExcessShown, ExposedGroup
@@ -29,12 +30,15 @@ class Reason(StrEnum):
     """What a verdict rests on."""
 
     MORE_THAN_CHANCE = "more-than-chance"
+    MORE_THAN_SHIFT = "more-than-shift"
+    SHIFT = "shift"
     IN_A_GROUP = "in-a-group"
     EXCLUDED = "excluded"
     TOO_SMALL = "too-small"
     FEW_MODELS = "few-models"
     FEW_RECORDS = "few-records"
     TIES = "ties"
+    BACKWARDS = "backwards"
     LEARNING_UNKNOWN = "learning-unknown"
     SOME_UNLEARNED = "some-unlearned"
     MOST_UNLEARNED = "most-unlearned"
@@ -75,8 +79,12 @@ class Verdict(Finding):
     "What `leak` rests on."
     shown_by: tuple[Statistic, ...] = ()
     "The figures of `attack` that are more than chance by themselves."
+    excess: Annotated[Excess | None, LeftOut] = None
+    """Only where members and non-members differ without the model: what `attack` finds beyond that, which is all that
+    `leak` rests on."""
     wrong_sign: tuple[str, ...] = ()
-    "Attacks that rank members below non-members."
+    """Attacks that rank members below non-members, by more than chance: read backwards, they find members. Where no
+    attack does better than chance as it is meant, `reason` is `backwards`."""
     group: Annotated[ExposedGroup | None, LeftOut] = None
     """Only where a group of records leaks, and more than the others, beyond what looking at all groups explains; the
     reason `in-a-group` says that nothing else shows a leak."""
@@ -239,6 +247,9 @@ class AuditDocument(Document):
     attacks: tuple[Audit, ...]
     "In the order they were asked for."
     left_out: tuple[LeftOutAttack, ...] = ()
+    blind: Annotated[Blind | None, LeftOut] = None
+    """Only where membership was not drawn by reticent: how far members and non-members differ without the model. Where
+    they do, only `excess` counts as leak, and epsilon and groups, which take them for alike, are left out."""
     epsilon: EpsilonAudit | None = None
     groups: tuple[Grouping, ...] = ()
     "One a grouping, the classes first."
@@ -250,6 +261,19 @@ class AuditDocument(Document):
     "If it was asked for."
     environment: Environment = Environment()
     "All that may differ between two runs of the same audit."
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        """Hold the verdict against the attacks that it is about."""
+        said, names = self.verdict, [one.name for one in self.attacks]
+        told = ", ".join(names) or "none"
+        if not names or len(set(names)) < len(names):
+            raise ContradictionError(f"attacks: expected at least one attack, each name once, got {told}")
+        if said.attack not in names:
+            raise ContradictionError(f"verdict.attack: expected one of the attacks ({told}), got {said.attack!r}")
+        for one in self.attacks:
+            agree("verdict.confidence", one.confidence, said.confidence)
+        return self
 
     @property
     def sentence(self) -> str:

@@ -81,6 +81,16 @@ class Spoken(Document):
     "The finding, for people."
 
 
+class ContradictionError(ValueError):
+    """Parts of a document that cannot both be true, as after an edit by hand."""
+
+
+def agree(where: str, wanted: object, got: object) -> None:
+    """Refuse a part of a document that is not what other parts say it is."""
+    if wanted != got:
+        raise ContradictionError(f"{where}: expected {wanted}, as other parts of the document say, got {got}")
+
+
 CHANGED = "the document was changed or cut, or an old version wrote it; run the command again"
 
 
@@ -90,6 +100,8 @@ def told(error: ValidationError) -> str:
     place = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
     if first["type"] == "missing":
         return f"{place}: it is missing"
+    if isinstance(first.get("ctx", {}).get("error"), ContradictionError):
+        return f"{place}{'.' if place else ''}{expected(first)}"
     if first["type"] in {"model_type", "dict_type"}:
         first["msg"] = "an object"
     got = "null" if first["input"] is None else written(first["input"])

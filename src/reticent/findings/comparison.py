@@ -83,6 +83,11 @@ class PairTest(Finding):
         """Whether it is a tie only because tests are corrected for their number."""
         return self.verdict is Lower.TIE and not self.interval[0] <= 0 <= self.interval[1]
 
+    @property
+    def exact(self) -> bool:
+        """Whether the rows are equal here, which is no matter of chance."""
+        return self.interval == (0.0, 0.0)
+
     def turned(self) -> "PairTest":
         """The same from the other side."""
         low, high = self.interval

@@ -19,6 +19,7 @@ class Doubt(StrEnum):
     """Why a limit cannot be judged."""
 
     FAILED_CONTROL = "failed-control"
+    RECORDS_DIFFER = "records-differ"
     LOW_CONFIDENCE = "low-confidence"
     DID_NOT_LEARN = "did-not-learn"
     WEAK_ATTACKS = "weak-attacks"
@@ -44,6 +45,7 @@ ALLOWED_TOGETHER = {
 """Doubts that ``--allow-cannot-judge`` lets pass, and what they are."""
 ALLOWED = {
     **ALLOWED_TOGETHER,
+    Doubt.RECORDS_DIFFER: "members and non-members differ without the model: what attacks find beyond that is judged",
     Doubt.DID_NOT_LEARN: "some models did not learn",
     Doubt.LOW_CONFIDENCE: "the intervals of the audit hold at less than 95 %",
 }

@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal, NamedTuple
 from pydantic import Field
 
 from reticent.findings.attack import Audit
-from reticent.findings.audit import Leak
+from reticent.findings.audit import Leak, Reason
 from reticent.findings.base import Empty, Finding, Interval, LeftOut, Number, Plain, Spoken
 from reticent.findings.comparison import Comparison, PairTest, Relation
 from reticent.findings.environment import Environment
@@ -110,6 +110,7 @@ class SideVerdict(Finding):
 
     sentence: str = ""
     leak: Leak
+    reason: Annotated[Reason | None, LeftOut] = None
     attack: str
     best_of: Count
     fpr: Share | None = None

@@ -1,7 +1,7 @@
 """What an audit will take, and what it can resolve."""
 
 from reticent.findings.base import Finding, Number
-from reticent.findings.numbers import Count, Share
+from reticent.findings.numbers import Count, Share, ShareEstimate
 
 
 class PlannedRate(Finding):
@@ -35,3 +35,44 @@ class Plan(Finding):
     smallest_fpr: Share
     "The smallest false positive rate that one model's non-members can resolve."
     rates: tuple[PlannedRate, ...]
+
+
+class SizePoint(Finding):
+    """What is found in models of one size of training set."""
+
+    members: Count
+    "Training records of a model."
+    auc: ShareEstimate
+
+
+class Predicted(Finding):
+    """An AUC that a power law predicts."""
+
+    members: Count
+    "Training records of a model."
+    auc: Share
+    interval: tuple[Share, Share]
+    "It assumes that the law holds at this size."
+
+
+class LeakCurve(Finding):
+    """How the leak of one recipe falls with the number of training records."""
+
+    attack: str
+    "The one with the largest AUC at the largest size."
+    confidence: Number
+    "Of every interval."
+    points: tuple[SizePoint, ...]
+    "The smallest first."
+    held_out: Predicted | None = None
+    "The largest size, predicted from the smaller ones; `null` where an AUC does not resolve a leak."
+    beyond: Predicted | None = None
+    "Models trained on all the records, predicted from all sizes."
+
+    @property
+    def held(self) -> bool | None:
+        """Whether the AUC found at the largest size is compatible with what was predicted for it."""
+        if self.held_out is None:
+            return None
+        (low, high), found = self.held_out.interval, self.points[-1].auc.interval
+        return low <= found[1] and found[0] <= high

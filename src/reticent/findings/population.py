@@ -1,8 +1,11 @@
 """What was audited: the data, and the models."""
 
-from typing import Annotated
+from statistics import fmean
+from typing import Annotated, Self
 
-from reticent.findings.base import Empty, Finding, LeftOut, Number, Plain
+from pydantic import model_validator
+
+from reticent.findings.base import Empty, Finding, LeftOut, Number, Plain, agree
 from reticent.findings.numbers import Count, Share, Spread
 
 
@@ -136,6 +139,17 @@ class Population(Finding):
     "Only where training has something to say of the models: sentences, which stand under `cannot_say` too."
     repair: Annotated[Repair | None, LeftOut] = None
     "Only where every model was repaired."
+
+    @model_validator(mode="after")
+    def _agrees(self) -> Self:
+        """Hold the numbers over models against those of each."""
+        if self.per_model:
+            agree("models", len({one.model for one in self.per_model}), self.models)
+        if self.per_model and self.accuracy is not None:
+            for side in ("members", "non_members"):
+                mean = fmean(getattr(one, f"accuracy_{side}") for one in self.per_model)
+                agree(f"accuracy.{side}.mean", round(mean, 6), round(getattr(self.accuracy, side).mean, 6))
+        return self
 
     @property
     def unlearned(self) -> int:

@@ -4,7 +4,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, JsonValue
 
-from reticent.findings.base import Document, Finding, Number
+from reticent.findings.base import Document, Empty, Finding, Number
 from reticent.findings.comparison import Row
 from reticent.findings.environment import Environment
 from reticent.findings.numbers import Estimate, Share, ShareEstimate
@@ -28,9 +28,13 @@ class Tried(Finding):
     "The attack with the largest AUC."
     epsilon: Number | None = None
     "The lower bound of its audit."
+    idle: Annotated[bool, Empty] = False
+    "Only where all attacks give every record the same score as without a defense: it never acted, so is never chosen."
+    notices: Annotated[tuple[str, ...], Empty] = ()
+    "What training had to say of its models, for people."
 
     @classmethod
-    def of(cls, row: Row, options: dict[str, JsonValue]) -> "Tried":
+    def of(cls, row: Row, options: dict[str, JsonValue], idle: bool = False) -> "Tried":
         """Take what a comparison found of one defense."""
         assert row.accuracy.non_members is not None
         return cls(
@@ -41,6 +45,8 @@ class Tried(Finding):
             tpr=row.tpr,
             attack=row.auc_attack,
             epsilon=row.epsilon,
+            idle=idle,
+            notices=row.notices,
         )
 
 
@@ -69,7 +75,7 @@ class SearchDocument(Document):
     "Of every interval."
     data: Data
     chosen: str | None = None
-    "The defense with the chosen values: the least AUC of those that lose no more; `null` if there are none."
+    "The defense with the chosen values: the least AUC of those that act and lose no more; `null` if there are none."
     sentence: str = ""
     "The choice, for people."
     seed: Seeds

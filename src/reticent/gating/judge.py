@@ -13,7 +13,7 @@ from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument, Grouping
 from reticent.findings.epsilon import EpsilonAudit
 from reticent.findings.gate import Check, Doubt, Gate, Outcome
-from reticent.findings.numbers import ShareEstimate
+from reticent.findings.numbers import Estimate, PairedDifference, ShareEstimate
 from reticent.gating.compare import Found, Reason, compare, unjudged
 from reticent.gating.groups import none_above
 from reticent.gating.limits import Limits
@@ -30,6 +30,8 @@ def judge(document: AuditDocument, limits: Limits) -> Gate:
     doubts, allow = _doubts(document), limits.allow
     checks = [] if limits.max_auc is None else [_auc(document, limits.max_auc, doubts, allow)]
     checks += [_tpr(document, rate, limit, doubts, allow) for rate, limit in limits.max_tpr]
+    if document.blind is not None and document.blind.shift:  # Groups and epsilon take members and others for alike.
+        doubts = [Reason(Doubt.RECORDS_DIFFER, say.RECORDS_DIFFER, fatal=True), *doubts]
     for key, limit in (("auc", limits.max_group_auc), ("tpr", limits.max_group_tpr)):
         if limit is not None:
             checks += _groups(document, key, limit, doubts, allow)
@@ -48,6 +50,8 @@ def _doubts(document: AuditDocument) -> list[Reason]:
     found, population = list[Reason](), document.population
     if document.control is not None and not document.control.passed:
         found.append(Reason(Doubt.FAILED_CONTROL, say.FAILED_CONTROL, fatal=True))
+    if document.blind is not None and document.blind.shift:
+        found.append(Reason(Doubt.RECORDS_DIFFER, say.RECORDS_DIFFER))
     lowest = min(attack.confidence for attack in document.attacks)
     if lowest < CONFIDENCE:
         found.append(Reason(Doubt.LOW_CONFIDENCE, say.low_confidence(lowest, CONFIDENCE)))
@@ -63,8 +67,20 @@ def _doubts(document: AuditDocument) -> list[Reason]:
 
 def _auc(document: AuditDocument, limit: float, doubts: Sequence[Reason], allow: Sequence[Doubt]) -> Check:
     attacks = document.attacks
-    found = [_turned(Found(attack.name, attack.auc, attack.confidence), len(attacks)) for attack in attacks]
+    found = [
+        _turned(Found(attack.name, attack.auc, attack.confidence), len(attacks))
+        if attack.excess is None
+        else _beyond(attack, 0.5, attack.excess.auc)
+        for attack in attacks
+    ]
     return compare(f"AUC at most {limit:g}", limit, found, [], doubts, allow, "attacks")
+
+
+def _beyond(attack: Audit, chance: float, excess: PairedDifference) -> Found:
+    """Add to chance what an attack finds beyond the blind baseline: all that may be called a leak."""
+    low, high = (chance + end for end in excess.interval)
+    summary = Estimate(mean=chance + excess.difference, interval=(low, high))
+    return Found(f"{attack.name} beyond what is found without the model", summary, attack.confidence)
 
 
 def _turned(found: Found, attacks: int) -> Found:
@@ -86,6 +102,12 @@ def _tpr(document: AuditDocument, fpr: float, limit: float, doubts: Sequence[Rea
         elif rate.tpr is None:
             small = say.small_rate(fpr, rate.records_needed, rate.non_members)
             absent.append(Reason(Doubt.NOT_MEASURABLE, small))
+        elif attack.excess is not None:
+            beyond = attack.excess.at(rate.fpr)
+            if beyond is None:
+                absent.append(Reason(Doubt.NO_RATE, say.no_rate(fpr, attack)))
+            else:
+                found.append(_beyond(attack, rate.fpr, beyond.tpr))
         else:
             found.append(Found(attack.name, rate.tpr, attack.confidence, threshold_scale(attack, rate.fpr)))
             tied += [attack.name] * bool(attack.strong and rate.tpr.tied)
@@ -123,7 +145,8 @@ def _groups(
 ) -> list[Check]:
     if not document.groups:
         name = f"{key.upper()} of each group at most {limit:g}"
-        return [unjudged(name, limit, Reason(Doubt.NO_GROUPS, say.NO_GROUPS), allow)]
+        fatal = [doubt for doubt in doubts if doubt.fatal]
+        return [unjudged(name, limit, [*fatal, Reason(Doubt.NO_GROUPS, say.NO_GROUPS)][0], allow)]
     names = document.data.class_names
     return [_group(grouping, key, limit, doubts, allow, names) for grouping in document.groups]
 

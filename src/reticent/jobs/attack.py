@@ -2,9 +2,9 @@
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, fields
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, SupportsInt
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -25,11 +25,12 @@ from reticent.errors import (
     nearest,
 )
 from reticent.jobs import document, grouping, outputs
-from reticent.jobs.attacks import build_attacks, usual
+from reticent.jobs.attacks import build_attacks, fitting, usual
+from reticent.jobs.blind import blind_baseline, same_records
 from reticent.jobs.control import check, null
 from reticent.jobs.measure import Settings, measure
 from reticent.jobs.work import AuditReported, Work
-from reticent.options import AttackConfig
+from reticent.options import AttackConfig, Options
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say import audit as say
@@ -39,7 +40,43 @@ from reticent.spec import Spec
 
 ANSWERS = ("logits", "probabilities", "margins")
 """What models said of the records: one of these is given."""
-KEYS = (*ANSWERS, "labels", "membership", "targets", "references", "classes")
+
+
+@dataclass(frozen=True, eq=False)
+class Outputs:
+    """Outputs of models that somebody else trained, as `attack` takes them."""
+
+    labels: ArrayLike
+    membership: ArrayLike | Membership
+    logits: ArrayLike | None = None
+    probabilities: ArrayLike | None = None
+    margins: ArrayLike | None = None
+    targets: ArrayLike | None = None
+    references: ArrayLike | None = None
+    classes: SupportsInt | None = None
+    groups: Mapping[str, ArrayLike] = field(default_factory=dict)
+    ungrouped: Sequence[str] = ()
+    records: Any = None
+
+    def problem(self) -> Problem:
+        """Check them, and make of them what attacks take."""
+        given = [name for name in ANSWERS if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise InputError(f"expected one of {', '.join(ANSWERS)}, got {' and '.join(given)}")
+        if self.logits is not None:
+            signals = Signals.from_logits(self.logits, self.labels)
+        elif self.probabilities is not None:
+            signals = Signals.from_probabilities(self.probabilities, self.labels)
+        elif self.margins is not None:
+            classes = None if self.classes is None else int(self.classes)
+            signals = Signals.from_margins(self.margins, self.labels, classes)
+        else:
+            raise InputError(f"expected one of {', '.join(ANSWERS)}, got none of them")
+        return Problem.make(signals, self.membership, self.targets, self.references)
+
+
+KEYS = tuple(one.name for one in fields(Outputs) if one.name not in {"groups", "ungrouped"})
+"""Arrays of a file that are no facts about the records."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +106,6 @@ class Attacked(AuditReported):
         return wide
 
 
-@fixed()
 def attack(
     *,
     labels: ArrayLike,
@@ -81,7 +117,7 @@ def attack(
     references: ArrayLike | None = None,
     classes: int | None = None,
     attacks: str | tuple[str, ...] | list[str] = (),
-    options: Mapping[str, Mapping[str, Any]] | None = None,
+    options: Mapping[str, Options] | None = None,
     groups: Mapping[str, ArrayLike] | None = None,
     ungrouped: Sequence[str] = (),
     seed: int = 0,
@@ -93,6 +129,7 @@ def attack(
     control: Literal["none", "null"] = "none",
     format: Literal["html", "md"] = "html",  # noqa: A002
     name: str = "outputs",
+    records: Any = None,
     stage: Callable[[str], None] | None = None,
 ) -> Attacked:
     """Attack and audit outputs of models that somebody else trained.
@@ -122,6 +159,9 @@ def attack(
         control: "null" repeats the audit with permuted membership, where there is nothing to find.
         format: "md" writes report.md too, a section of a model card.
         name: what the report calls the data.
+        records: what the models saw, as `reticent.load` takes it, or an array ``(N, ...)`` as `Records.make` does: to
+            find out whether members and non-members differ without the model. By default the labels alone are looked
+            at.
         stage: called with an attack's name before it runs.
 
     Returns:
@@ -143,17 +183,22 @@ def attack(
         >>> round(found.document["attacks"][0]["overall"]["auc"]["mean"], 1)
         0.7
     """
-    work = Work(stage)
-    given = {"labels": labels, "membership": membership, "logits": logits, "margins": margins}
-    given |= {"probabilities": probabilities}
-    problem = problem_of(given | {"targets": targets, "references": references, "classes": classes})
-    signals = problem.signals
-    partitions = grouping.of_outputs(signals.labels, groups or {})
-    asked = (attacks,) if isinstance(attacks, str) else tuple(attacks)
-    tables = {name: dict(table) for name, table in (options or {}).items()}
+    brought = Outputs(
+        labels=labels,
+        membership=membership,
+        logits=logits,
+        probabilities=probabilities,
+        margins=margins,
+        targets=targets,
+        references=references,
+        classes=classes,
+        groups=groups or {},
+        ungrouped=ungrouped,
+        records=records,
+    )
     config = AttackConfig(
-        attacks=asked,
-        attack=tables,
+        attacks=(attacks,) if isinstance(attacks, str) else tuple(attacks),
+        attack={name: dict(table) for name, table in (options or {}).items()},
         seed=seed,
         replicates=replicates,
         confidence=confidence,
@@ -162,6 +207,22 @@ def attack(
         control=control,
         format=format,
     )
+    return run(brought, config, out, name, stage)
+
+
+@fixed()
+def run(
+    brought: Outputs,
+    config: AttackConfig,
+    out: str | Path | None = None,
+    name: str = "outputs",
+    stage: Callable[[str], None] | None = None,
+) -> Attacked:
+    """Attack and audit outputs as a configuration says; its `group_by` was said where they were read."""
+    work, problem = Work(stage), brought.problem()
+    signals = problem.signals
+    partitions = grouping.of_outputs(signals.labels, brought.groups)
+    records = None if brought.records is None else same_records(brought.records, signals.labels)
     ids = audited(problem, config)
     notices = [*signals.notices, *unaudited(np.setdiff1d(np.arange(signals.records), ids), signals.records)]
     facts = outputs.population_facts(problem, notices)
@@ -172,7 +233,10 @@ def attack(
         check(problem, specs, settings)
     output = None if out is None else Output.take(opening.path(out), AUDIT, kind=config.format)
     with work.on("scoring"):
-        measured = measure(problem, specs, settings, ids=ids, partitions=partitions, progress=work.tell)
+        work.tell("blind baseline")
+        members = problem.membership.matrix[problem.targets]
+        blind = blind_baseline(members, problem.signals.labels, records, ids, settings)
+        measured = measure(problem, specs, settings, ids=ids, partitions=partitions, blind=blind, progress=work.tell)
         checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     found = measured.document(
         data=outputs.data_facts(signals, name, ids),
@@ -184,7 +248,7 @@ def attack(
     strong = [name for name in left_out if ATTACKS[name].strong]
     found = say.spoken(
         found,
-        [*notices, *left_out.values(), *say.not_looked_at(ungrouped)],
+        [*notices, *dict.fromkeys(left_out.values()), *say.not_looked_at(brought.ungrouped)],
         () if any(audit.strong for audit in measured.audits) else strong,
     )
     rows = document.record_rows(
@@ -193,25 +257,10 @@ def attack(
         problem.signals.labels,
         probability=measured.probability,
         partitions=partitions,
-        own=measured.records.own,
+        own=measured.own,
     )
     files = () if output is None else write_audit(output, found, rows)
-    return Attacked(found, files, rows, measured.scores, ids, measured.records.p_member, problem)
-
-
-def problem_of(arrays: Mapping[str, Any]) -> Problem:
-    """Check outputs, and make of them what attacks take."""
-    given = [name for name in ANSWERS if arrays.get(name) is not None]
-    if len(given) != 1:
-        raise InputError(f"expected one of {', '.join(ANSWERS)}, got {' and '.join(given) or 'none of them'}")
-    labels, classes = arrays["labels"], arrays.get("classes")
-    if given == ["logits"]:
-        signals = Signals.from_logits(arrays["logits"], labels)
-    elif given == ["probabilities"]:
-        signals = Signals.from_probabilities(arrays["probabilities"], labels)
-    else:
-        signals = Signals.from_margins(arrays["margins"], labels, None if classes is None else int(classes))
-    return Problem.make(signals, arrays["membership"], arrays.get("targets"), arrays.get("references"))
+    return Attacked(found, files, rows, measured.scores, ids, measured.p_member, problem)
 
 
 MOST_UNAUDITED = 0.05
@@ -224,9 +273,9 @@ def audited(problem: Problem, config: AttackConfig) -> NDArray[np.int64]:
     All attacks get the same records, so that they can be compared.
     """
     every, short = np.arange(problem.signals.records), np.zeros(problem.signals.records, dtype=np.bool_)
-    if config.attacks:
+    if config.attacks and not config.every_attack:
         return every
-    for spec in build_attacks(config, _possible(problem.signals)):
+    for spec in build_attacks(config.replace(attacks=()), _possible(problem.signals)):
         lacking = lacking_references(spec, problem)
         if ATTACKS[spec.method].strong and lacking.mean() <= MOST_UNAUDITED:
             short |= lacking
@@ -236,20 +285,8 @@ def audited(problem: Problem, config: AttackConfig) -> NDArray[np.int64]:
 
 def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], dict[str, str]]:
     """Build the attacks that are asked for; where none is, those that the problem allows, and say which not."""
-    if config.attacks:
-        specs = build_attacks(config)
-        for spec in specs:
-            check_references(spec, problem)
-        return specs, {}
-    kept: list[Spec] = []
-    left_out: dict[str, str] = {}
-    for spec in build_attacks(config, _possible(problem.signals)):
-        try:
-            check_references(spec, problem)
-            kept.append(spec)
-        except TooFewReferencesError as error:
-            left_out[spec.method] = say.left_out(spec.method, error)
-    return tuple(kept), left_out
+    specs = build_attacks(config, _possible(problem.signals))
+    return fitting(config, specs, lambda spec: check_references(spec, problem), TooFewReferencesError)
 
 
 def _possible(signals: Signals) -> tuple[str, ...]:
@@ -258,7 +295,7 @@ def _possible(signals: Signals) -> tuple[str, ...]:
     return tuple(name for name in usual() if ATTACKS[name].answered(offer))
 
 
-def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:
+def read_signals(path: Path, group_by: Sequence[str] = ()) -> Outputs:
     """Read a file of outputs."""
     path = opening.path(path)
     try:
@@ -294,8 +331,7 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> dict[str, Any]:
             raise SpecError(
                 f"{path}: unknown array {key!r}: {nearest(key, KEYS)} Call it otherwise if it is something else"
             )
-    found: dict[str, Any] = {"groups": groups} if groups else {}
-    return arrays | found | ({"ungrouped": tuple(one_a_record)} if one_a_record else {})
+    return Outputs(**arrays, groups=groups, ungrouped=tuple(one_a_record))
 
 
 def _groups(path: Path, arrays: dict[str, NDArray[Any]], group_by: Sequence[str]) -> dict[str, NDArray[Any]]:

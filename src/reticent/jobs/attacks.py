@@ -1,12 +1,13 @@
 """Which attacks to run, and with what options: the part of a configuration that needs no model."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from reticent.attacks import ATTACKS
-from reticent.errors import SpecError, UnknownNameError, nearest
-from reticent.options import AttackConfig, several
+from reticent.errors import ReticentError, SpecError, UnknownNameError, nearest
+from reticent.options import ALL, AttackConfig, several
+from reticent.say.audit import left_out
 from reticent.spec import Spec, read_toml
 
 NAMED = {"architecture", "objective", "procedure", "output", "defense"}
@@ -20,11 +21,12 @@ def usual() -> tuple[str, ...]:
 
 def build_attacks(config: AttackConfig, default: tuple[str, ...] | None = None) -> tuple[Spec, ...]:
     """Build the specs of the attacks that a configuration asks for."""
-    for name in [*config.attacks, *config.attack]:
+    named = tuple(ATTACKS) if config.every_attack else config.attacks
+    for name in [*named, *config.attack]:
         if name not in ATTACKS:
-            raise UnknownNameError("attack", name, ATTACKS)
+            raise UnknownNameError("attack", name, [*ATTACKS, ALL])
     unnamed = usual() if default is None else default
-    names = config.attacks or (*unnamed, *(name for name in config.attack if name not in unnamed))
+    names = named or (*unnamed, *(name for name in config.attack if name not in unnamed))
     unused = sorted(set(config.attack) - set(names))
     if unused:
         raise SpecError(
@@ -33,6 +35,26 @@ def build_attacks(config: AttackConfig, default: tuple[str, ...] | None = None) 
     if len(set(names)) != len(names):
         raise SpecError(f"attacks: expected each name once, got {', '.join(names)}")
     return tuple(ATTACKS[name].spec(**config.attack.get(name, {})) for name in names)
+
+
+def fitting(
+    config: AttackConfig, specs: Sequence[Spec], check: Callable[[Spec], None], *unnamed: type[ReticentError]
+) -> tuple[tuple[Spec, ...], dict[str, str]]:
+    """Keep the attacks that pass a check, and say why others do not, where all that fit are asked for.
+
+    Where no attack is named, those that fail it by the errors `unnamed` are left out too.
+    """
+    over = (ReticentError,) if config.every_attack else () if config.attacks else unnamed
+    kept: list[Spec] = []
+    why: dict[str, Exception] = {}
+    for spec in specs:
+        try:
+            check(spec)
+        except over as error:
+            why[spec.method] = error
+        else:
+            kept.append(spec)
+    return tuple(kept), left_out(why)
 
 
 def gather_attacks(file: str | Path | None, values: Mapping[str, Any]) -> AttackConfig:
@@ -53,7 +75,7 @@ def gather_attacks(file: str | Path | None, values: Mapping[str, Any]) -> Attack
 def of_attacks(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
     """Leave out the options that a file gives to attacks which it would run, and this call does not."""
     tables, asked = tree.get("attack"), several(values.get("attacks"))
-    if not asked or not isinstance(tables, dict):
+    if not asked or ALL in asked or not isinstance(tables, dict):
         return tree
     return tree | {"attack": {name: tables[name] for name in tables if name in asked or name not in ATTACKS}}
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reticent.ambient import fixed
 from reticent.attacks.base import Problem
 from reticent.findings.audit import AuditDocument, Control, NonAdaptive
-from reticent.findings.records import PICTURED, RecordRow
+from reticent.findings.records import PICTURED
 from reticent.jobs import document
 from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
@@ -30,8 +30,8 @@ from reticent.procedures import entry
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
-from reticent.say.population import repeated
-from reticent.spec import canonical, full
+from reticent.say.population import fewer, repeated
+from reticent.spec import full
 from reticent.store import Store
 
 
@@ -148,12 +148,12 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
         records.class_names,
         measured.probability,
         job.partitions,
-        measured.records.own,
+        measured.own,
     )
-    files = write_audit(output, found, rows, thumbnails(job, rows), measured.names)
-    return Audited(
-        found, files, rows, measured.scores, ids, measured.records.p_member, job.population.membership.matrix
+    files = write_audit(
+        output, found, rows, job.records.thumbnails(row.record for row in rows[:PICTURED]), measured.names
     )
+    return Audited(found, files, rows, measured.scores, ids, measured.p_member, job.population.membership.matrix)
 
 
 def assembled(evaluated: Evaluated) -> AuditDocument:
@@ -164,18 +164,20 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
         data=document.data_facts(job.records, job.population.roles),
         recipe=full(job.population.recipe),
         population=facts,
-        environment=evaluated.work.environment(
-            device=job.device,
-            workers=job.workers,
-            models_found=sum(not one.fresh for one in made),
-            stages=stage_costs(made),
-            config=canonical(job.config),
-        ),
+        environment=evaluated.work.trained(job, made, stages=stage_costs(made)),
         control=evaluated.control,
+        left_out=job.left_out,
         non_adaptive=_unaware(evaluated),
         unproved=entry(job.population.recipe).unproved(job.population.recipe),
     )
-    further = [*document.data_sentences(job.records), *repeated(job.records.duplicates), *facts.notices]
+    members = int(job.population.membership.matrix.sum(axis=1).mean())
+    further = [
+        *document.data_sentences(job.records),
+        *repeated(job.records.duplicates),
+        fewer(members, len(job.records)),
+        *facts.notices,
+        *dict.fromkeys(job.left_out.values()),
+    ]
     return spoken(found, further)
 
 
@@ -184,9 +186,3 @@ def _unaware(evaluated: Evaluated) -> NonAdaptive | None:
         return None
     measured, settings = evaluated.measured, Settings.of(evaluated.job.config)
     return non_adaptive_facts(evaluated.unaware, evaluated.problem, measured.scores, measured.verdict, settings)
-
-
-def thumbnails(job: Job, rows: Sequence[RecordRow]) -> dict[int, NDArray[Any]]:
-    """Draw the most exposed records, where the records are pictures."""
-    drawn = {row.record: job.records.thumbnail(row.record) for row in rows[:PICTURED]}
-    return {record: picture for record, picture in drawn.items() if picture is not None}

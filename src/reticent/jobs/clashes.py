@@ -14,13 +14,12 @@ from reticent.spec import Spec, choices
 from reticent.training.recipe import Recipe
 
 
-def clashes(tables: Mapping[str, Mapping[str, Any]], parts: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def clashes(usual: Mapping[str, Spec], parts: Mapping[str, str]) -> dict[str, dict[str, str]]:
     """Try every two defenses of different parts together, and note which are refused, and with which options.
 
     Beside the defaults of both, every option is tried by itself that is a choice, a switch or a whole number, the last
     at its smallest value; what is refused for one defense alone says nothing of the two.
     """
-    usual = {name: tables[part][name].spec() for name, part in parts.items()}
     changed = {name: [one for one in _changed(usual[name]) if _goes({parts[name]: one[2]})] for name in parts}
     refused: dict[str, dict[str, str]] = {name: {} for name in parts}
     for pair in combinations(parts, 2):
@@ -40,10 +39,10 @@ def clashes(tables: Mapping[str, Mapping[str, Any]], parts: Mapping[str, str]) -
     return refused
 
 
-def _goes(specs: Mapping[str, Any]) -> bool:
+def _goes(specs: Mapping[str, Spec]) -> bool:
     """Ask the check; what has meaning does not depend on what is installed."""
     try:
-        check(Recipe(**specs), reference=2)
+        check(Recipe().replace(**specs), reference=2)
     except MissingExtraError:
         return True
     except SpecError:

@@ -13,8 +13,8 @@ from reticent.auditing.attack_audit import FPRS
 from reticent.auditing.comparison.compare import compare as tested
 from reticent.errors import InputError
 from reticent.findings.comparison import ComparisonDocument, ComparisonEnvironment, ControlNote, Note
+from reticent.jobs import attack as attacking
 from reticent.jobs import audit as auditing
-from reticent.jobs.attack import attack
 from reticent.jobs.comparison.controls import controls
 from reticent.jobs.comparison.early import Stop, stops
 from reticent.jobs.comparison.folders import RowFolders
@@ -24,13 +24,14 @@ from reticent.jobs.comparison.sources import (
     Finished,
     Recipes,
     check_arguments,
-    check_runs,
     named,
     place,
+    refuse_runs,
 )
-from reticent.jobs.comparison.specs import RowSpec, baseline_of, row_specs
+from reticent.jobs.comparison.specs import RowSpec, baseline_of, for_all, row_specs
 from reticent.jobs.config import Job
 from reticent.jobs.work import Reported, Work
+from reticent.options import AttackConfig
 from reticent.population.train import Callback
 from reticent.population.using import finished, using
 from reticent.report.comparison import write_comparison
@@ -42,8 +43,6 @@ OUTPUTS = "given outputs"
 """What the data of outputs that were brought are called."""
 ARGUMENTS = ("recipes", "defenses", "baseline", "early_stopped", "augmented", "fpr", "progress", "stage", "note")
 """Of `compare`, beside the keys of a configuration."""
-REPLICATES = 1000
-"""Of the paired bootstrap, where the call does not say."""
 Tell = Callable[[str], None]
 
 
@@ -114,15 +113,16 @@ def compare(
         >>> done = reticent.compare(recipes=recipes, models=8, epochs=5)  # doctest: +SKIP
         >>> print(done.sentence)  # doctest: +SKIP
     """
-    check_runs(values)
+    if "runs" in values:
+        refuse_runs(values["runs"])
     check_arguments(values, ARGUMENTS)
     if fpr is not None and fpr not in FPRS:
         raise InputError(f"fpr: expected one of {', '.join(f'{rate:g}' for rate in FPRS)}, got {fpr}")
-    asked = row_specs(runs, recipes, values, defenses, augmented=augmented)
+    common, asked = for_all(values), row_specs(runs, recipes, values, defenses, augmented=augmented)
     first = baseline_of(asked, baseline)
-    kind, note = str(values.get("format") or "html"), note or _silent
+    note = note or _silent
     read = [path for run in runs for path in AUDIT.files(place(run))]
-    folders = RowFolders(opening.path(out), [*read, *named(recipes).values(), values.get("dataset")], kind)
+    folders = RowFolders(opening.path(out), [*read, *named(recipes).values(), values.get("dataset")], common.format)
     outputs = {one.name: folders.take(one.name, one.config.format) for one in asked}
     work = Work(stage, progress)
     with ExitStack() as held:
@@ -142,7 +142,7 @@ def compare(
         work.tell("comparison")
         if first.defended:
             notes.append(ControlNote(note=Note.DEFENDED))
-        found = _findings(rows, base, fpr, asked, values, notes)
+        found = _findings(rows, base, fpr, asked, common, notes)
         found = found.with_(
             environment=ComparisonEnvironment(
                 **dict(work.environment(rows={row.name: row.costs for row in rows})),
@@ -177,11 +177,9 @@ class _Auditor:
         """Audit one row; by one attacker, or by two."""
         if spec.job is not None:
             return self._train(spec.name, spec.job, self._outputs[spec.name])
-        assert spec.arrays is not None
-        config = spec.config
-        given = {key: getattr(config, key) for key in config.model_fields_set - {"attack", "group_by"}}
-        arrays: dict[str, Any] = {**spec.arrays, **given, "options": config.attack, "name": spec.name}
-        done = attack(**arrays, out=self._outputs[spec.name].folder, stage=partial(self._told, spec.name))
+        assert spec.outputs is not None
+        stage = partial(self._told, spec.name)
+        done = attacking.run(spec.outputs, spec.config, self._outputs[spec.name].folder, spec.name, stage)
         return [brought(done, done.problem, spec.name)]
 
     def control(self, name: str, job: Job, stop: Stop) -> AuditedRow:
@@ -209,18 +207,18 @@ def _findings(
     baseline: AuditedRow,
     fpr: float | None,
     asked: Sequence[RowSpec],
-    values: Mapping[str, Any],
+    common: AttackConfig,
     notes: Sequence[ControlNote],
 ) -> ComparisonDocument:
     """Test the rows in pairs, and put the document together."""
     first = rows[0].findings
-    seed = next((one.job.config.seed for one in asked if one.job is not None), int(values.get("seed") or 0))
+    seed = next((one.job.config.seed for one in asked if one.job is not None), common.seed)
     compared = tested(
         [row.for_tests() for row in rows],
         fpr=first.verdict.fpr if fpr is None else fpr,
         rng=seeds.rng(seed, "comparison"),
         confidence=asked[0].config.confidence,
-        replicates=int(values.get("replicates") or REPLICATES),
+        replicates=max(one.config.replicates for one in asked),
         baseline=baseline.name,
     )
     # Outputs that were brought are called as their file, which is but one row's name.

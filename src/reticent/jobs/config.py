@@ -3,7 +3,7 @@
 import os
 from collections.abc import Mapping
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,18 +17,16 @@ from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import InputError, RolesError, SpecError, nearest
 from reticent.jobs import grouping, replicas
-from reticent.jobs.attacks import build_attacks, of_attacks, put
+from reticent.jobs.attacks import build_attacks, fitting, of_attacks, put
 from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.option_hints import owners, placed
 from reticent.jobs.recipes import at_delta, build_recipe
-from reticent.models import ARCHITECTURES
 from reticent.options import SHORT, AuditConfig, Options
 from reticent.population.population import Population
-from reticent.procedures.check import check, check_network, needs
+from reticent.procedures.check import check_records, needs
 from reticent.procedures.user import check_used
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, read_toml
-from reticent.training.loop import check_recipe
 from reticent.training.recipe import Recipe
 
 DEFAULT_MODELS = 16
@@ -60,6 +58,7 @@ class Job:
         workers: number of processes.
         device: of every worker.
         partitions: how the audited records are grouped.
+        left_out: why attacks are not among them, by name, where all that fit are asked for.
     """
 
     config: AuditConfig
@@ -69,6 +68,7 @@ class Job:
     workers: int
     device: str
     partitions: tuple[Partition, ...] = ()
+    left_out: Mapping[str, str] = field(default_factory=dict)
 
 
 @fixed()
@@ -159,7 +159,7 @@ def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
         put(tree, _path("train"), tree.pop("train"))
     unknown = [key for key in tree if key not in known | recipe_keys]
     if unknown:
-        raise SpecError(_unknown(unknown[0], tree, known | recipe_keys | set(SHORT)))
+        raise SpecError(_unknown(unknown[0], tree[unknown[0]], tree.get("defense"), known | recipe_keys | set(SHORT)))
     if isinstance(tree.get("attack"), (str, list)):
         raise SpecError("attack: holds options, one table an attack; which attacks to run stands under attacks")
     recipe = tree.get("recipe", {})
@@ -173,10 +173,9 @@ def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
     return rest | ({"recipe": recipe} if recipe else {})
 
 
-def _unknown(key: str, tree: Mapping[str, Any], known: set[str]) -> str:
+def _unknown(key: str, value: Any, defense: Any, known: set[str]) -> str:
     """Say what an unknown key may have meant: an option of a defense, or another key."""
-    defense = tree.get("defense")
-    text = placed(key, tree[key], [defense] if isinstance(defense, str) else [])
+    text = placed(key, value, [defense] if isinstance(defense, str) else [])
     if text is None:
         return f"unknown key {key!r}: {nearest(key, known)}"
     return (
@@ -210,24 +209,20 @@ def prepare(
     membership = Membership.draw(models, len(roles.audited), config.seed)
     recipe = at_delta(recipe, config, membership.matrix.sum(axis=1))
     offer = Offer(records.classes, len(queries.views()), logits=True, population=len(roles.population) > 0)
-    for spec in attacks:
+
+    def fits(spec: Spec) -> None:
         check_offer(spec, offer)
         check_membership(spec, membership)
+        replicas.check([spec], recipe, unaware=config.also_non_adaptive)
+
+    attacks, left_out = fitting(config, attacks, fits)
     population = Population(recipe, records, roles, membership, config.seed, queries)
-    kinds = ARCHITECTURES[recipe.architecture.method].kinds
-    if records.kind not in kinds and recipe.procedure.method != "function":
-        raise InputError(
-            f"architecture {recipe.architecture.method!r} takes {' or '.join(kinds)} records, got {records.kind} "
-            f"of shape {records.x.shape[1:]}: give another --architecture, or module:factory of your own"
-        )
-    check_recipe(recipe, records.kind, records.x.shape[1:], len(roles.validation))
     members = int(membership.matrix.sum(axis=1).min())
-    check(recipe, len(roles.reference), records.classes, kind=records.kind, members=members)
-    check_network(recipe, records)
+    held = {"reference": len(roles.reference), "validation": len(roles.validation)}
+    check_records(recipe, records, **held, members=members)
     if config.also_non_adaptive:
         undefended(recipe)
-    replicas.check(attacks, recipe, unaware=config.also_non_adaptive)
-    return Job(config, records, population, attacks, workers(config, device, models), device, partitions)
+    return Job(config, records, population, attacks, workers(config, device, models), device, partitions, left_out)
 
 
 def _roles(config: AuditConfig, needed: bool, records: Records) -> Roles:

@@ -16,15 +16,20 @@ from pydantic.fields import FieldInfo
 from reticent import usercode
 from reticent.errors import SpecError, UnknownNameError, nearest
 from reticent.jobs.clashes import clashes
-from reticent.objectives import OBJECTIVES
+from reticent.objectives import OBJECTIVES, ObjectiveEntry
 from reticent.options import Options, described
-from reticent.outputs import OUTPUTS
-from reticent.procedures import PROCEDURES
+from reticent.outputs import OUTPUTS, OutputEntry
+from reticent.procedures import PROCEDURES, ProcedureEntry
 from reticent.spec import toml_or_text
 from reticent.training.recipe import Recipe
 
 NONE = "none"
-PARTS: dict[str, Mapping[str, Any]] = {"objective": OBJECTIVES, "procedure": PROCEDURES, "output": OUTPUTS}
+Entries = Mapping[str, ObjectiveEntry | ProcedureEntry | OutputEntry]
+PARTS: dict[str, Entries] = {
+    "objective": OBJECTIVES,
+    "procedure": PROCEDURES,
+    "output": OUTPUTS,
+}
 """Where the parts of a defense are looked up, and the field of the recipe that each fills."""
 UNDEFENDED: dict[str, str] = {part: getattr(Recipe(), part).method for part in PARTS}
 """The method that fills each field of the undefended recipe."""
@@ -69,12 +74,12 @@ class Defense:
     clashes: Mapping[str, str]
     inner: tuple[str, ...] = ()
     guarantee: str = ""
-    published: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 def catalogue() -> list[Defense]:
     """List every defense, by its part and name."""
-    clash = clashes(PARTS, DEFENSES)
+    clash = clashes({name: PARTS[part][name].spec() for name, part in DEFENSES.items()}, DEFENSES)
     return [_told(name, clash[name]) for name in DEFENSES]
 
 
@@ -102,7 +107,7 @@ def _guarantee(name: str) -> str:
     return f"none in {void}, whose first stage sees the members without noise: there is no epsilon then" if void else ""
 
 
-def parts_of(defense: str | Mapping[str, Any]) -> dict[str, Options]:
+def parts_of(defense: str | Options) -> dict[str, Options]:
     """Read a defense, and tell what fills the fields of the recipe."""
     given = {"name": defense} if isinstance(defense, str) else dict(defense)
     text = given.pop("name", None)
@@ -183,7 +188,7 @@ def _put(chosen: dict[str, Options], text: str, method: Options) -> None:
     )
 
 
-def defended(recipe: Mapping[str, Any], defense: str | Mapping[str, Any]) -> Options:
+def defended(recipe: Options, defense: str | Options) -> Options:
     """Put a defense into what the user says of a recipe."""
     parts = parts_of(defense)
     for part in PARTS:

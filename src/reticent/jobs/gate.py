@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from reticent import opening
 from reticent.errors import InputError, UnknownNameError
 from reticent.findings.audit import SCHEMA, AuditDocument
+from reticent.findings.base import Plain
 from reticent.findings.gate import Gate
 from reticent.gating.judge import judge
 from reticent.gating.limits import Limits, gather
@@ -20,12 +21,12 @@ class Result(Protocol):
     """What `reticent.audit` and `reticent.attack` return."""
 
     @property
-    def document(self) -> Mapping[str, Any]:
+    def document(self) -> Plain:
         """What ``audit.json`` holds."""
 
 
 def gate(
-    audit: Mapping[str, Any] | str | Path | Result,
+    audit: Plain | str | Path | Result,
     *,
     max_auc: float | None = None,
     max_tpr: Mapping[float, float] | Sequence[str] | str | None = None,
@@ -121,6 +122,4 @@ def _read(audit: Any) -> AuditDocument:
             row_by_row = "; a comparison is gated row by row, by the audits of its rows"
             hint = row_by_row if "comparison" in schema else "; use the version of reticent that wrote it"
         raise InputError(f"schema: expected {SCHEMA!r}, got {'none' if schema is None else written(schema)}{hint}")
-    if plain.get("attacks") == []:
-        raise InputError("attacks: expected at least one attack, as `reticent audit` writes it, got none")
     return AuditDocument.read(plain)

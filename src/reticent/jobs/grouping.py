@@ -1,10 +1,9 @@
 """Which groups of records are compared: the classes, and the columns that the user asks for."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from reticent.auditing.partition import CLASS, COLUMN_CLASS, Partition, by_class, by_column
 from reticent.data.records import Records
@@ -29,7 +28,7 @@ def of_records(records: Records, ids: NDArray[np.int64], group_by: Sequence[str]
     return (by_class(records.y[ids]), *_columns(asked, len(ids)))
 
 
-def of_outputs(labels: NDArray[np.int64], groups: Mapping[str, Any]) -> tuple[Partition, ...]:
+def of_outputs(labels: NDArray[np.int64], groups: Mapping[str, ArrayLike]) -> tuple[Partition, ...]:
     """Group records whose outputs were brought."""
     return (by_class(labels), *_columns(groups, len(labels)))
 
@@ -42,6 +41,6 @@ def once(group_by: Sequence[str]) -> list[str]:
     return list(group_by)
 
 
-def _columns(asked: Mapping[str, Any], records: int) -> list[Partition]:
+def _columns(asked: Mapping[str, ArrayLike], records: int) -> list[Partition]:
     """Group by each column; one that has the classes' name gets another."""
     return [by_column(COLUMN_CLASS if name == CLASS else name, values, records) for name, values in asked.items()]

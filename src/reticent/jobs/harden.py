@@ -1,7 +1,7 @@
 """``reticent harden``: repair a trained model of the user's own, and audit it before and after."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
@@ -26,9 +26,10 @@ from reticent.jobs.locate.options import ATTACKING, refuse
 from reticent.jobs.locate.source import Weights
 from reticent.jobs.option_hints import owners
 from reticent.jobs.work import Reported, Work
-from reticent.options import DataOptions
+from reticent.options import DataOptions, Options
 from reticent.population.train import Callback, train
 from reticent.population.using import using
+from reticent.report.kinds import page
 from reticent.report.output import HARDEN, REPAIRED, Output
 from reticent.say import harden as say
 from reticent.store import Store
@@ -74,7 +75,7 @@ def harden(
     dataset: str | Path | None = None,
     method: str = "cwrf",
     objective: str | None = None,
-    options: Mapping[str, Any] | None = None,
+    options: Options | None = None,
     initial: Weights | int | None = None,
     mean: ArrayLike = (),
     std: ArrayLike = (),
@@ -157,7 +158,7 @@ def harden(
         return _hardened(checked, store, weights, work, output, max_accuracy_loss)
 
 
-def _refuse_options(values: Mapping[str, Any], method: str, objective: str | None) -> None:
+def _refuse_options(values: Options, method: str, objective: str | None) -> None:
     """Refuse options of the method or the objective that stand beside them."""
     chosen_names = {name.partition(":")[0] for text in (method, objective or "") for name in text.split("+")}
     for key, value in values.items():
@@ -172,9 +173,6 @@ def _hardened(
     checked: Ready, store: Store, weights: Weights, work: Work, output: Output, max_accuracy_loss: float
 ) -> Hardened:
     """Repair, train the references, attack and write; what is likeliest to be refused comes first."""
-    from reticent.report.kinds import harden as kind  # draws with Matplotlib, which takes half a second to import
-    from reticent.report.render.html import html
-
     with work.on("repair", "repairing the model"):
         made = repaired(checked, store)
     seen = {"after": checked.ask(network(checked, made.state)), "before": checked.seen}
@@ -190,7 +188,7 @@ def _hardened(
     work.tell("report")
     found = findings(checked, made, sides["before"], sides["after"], weights, work)
     content = marked(save(whole(made.state), {"format": "pt"}))
-    return Hardened(found, output.write(found, {"harden.html": html(kind.harden(found)), WEIGHTS: content}))
+    return Hardened(found, output.write(found, {"harden.html": page(found), WEIGHTS: content}))
 
 
 def marked(content: bytes) -> bytes:

@@ -11,6 +11,8 @@ from reticent.arrays import Bools, Floats, Ints
 from reticent.attacks import ATTACKS, score
 from reticent.attacks.base import Problem
 from reticent.auditing.attack_audit import audit_attack
+from reticent.auditing.blind.baseline import Baseline
+from reticent.auditing.blind.excess import Beyond
 from reticent.auditing.epsilon.bounds import Epsilons, audit_epsilon, default_methods
 from reticent.auditing.exposure import Exposure, count_exposed, exposure
 from reticent.auditing.group_limits import group_limits, limited
@@ -18,6 +20,7 @@ from reticent.auditing.groups import allow_for_unlearned as allow_for_unlearned_
 from reticent.auditing.groups import groups
 from reticent.auditing.membership_probability import MembershipProbability, membership_probability
 from reticent.auditing.partition import Partition
+from reticent.auditing.record_pvalues import OwnRates
 from reticent.auditing.verdict import allow_for_unlearned, verdict, with_group
 from reticent.errors import TooFewReferencesError
 from reticent.findings.attack import Audit
@@ -89,25 +92,37 @@ class Measured:
         scores: by attack, ``(T, N)``, higher means member.
         exposure: of every record, over the models that its margins are known of.
         verdict: what the audits together say, as `auditing.verdict` gives it.
-        epsilons: what the attacks rule out.
+        epsilons: what the attacks rule out; None where members and non-members differ without the model.
         groups: what the verdict's attack finds in each group, one entry a partition.
-        records: what may be said of single records.
+        records: what may be said of single records; None where `epsilons` is.
         probability: of membership, as online LiRA sees it; None where too few models were trained on a record.
+        blind: how far members and non-members differ without the model, where reticent did not draw who is which.
     """
 
     audits: tuple[Audit, ...]
     scores: dict[str, Floats]
     exposure: Exposure
     verdict: Verdict
-    epsilons: Epsilons
-    records: TestedRecords
+    epsilons: Epsilons | None
+    records: TestedRecords | None = None
     groups: tuple[Grouping, ...] = ()
     probability: MembershipProbability | None = None
+    blind: Baseline | None = None
+
+    @property
+    def own(self) -> OwnRates | None:
+        """What is found of each record at its own rate, or None where that is not known."""
+        return None if self.records is None else self.records.own
+
+    @property
+    def p_member(self) -> Floats | None:
+        """How likely margins as high as the targets' are without the record ``(T, N)``, or None."""
+        return None if self.records is None or self.records.tests is None else self.records.tests.p
 
     @property
     def names(self) -> tuple[NamedRecord, ...] | None:
         """The records that are named as members, or None where none could be."""
-        return None if self.records.found.named is None else self.records.names
+        return None if self.records is None or self.records.found.named is None else self.records.names
 
     def document(
         self,
@@ -124,18 +139,22 @@ class Measured:
         """Put what was found beside what it was found in: a document without sentences (`say.audit.spoken`)."""
         said = allow_for_unlearned(self.verdict, population)
         shown = said.leak is Leak.FOUND
-        epsilons = self.epsilons
+        audits, overall = self.audits, None
+        if self.epsilons is not None:
+            audits = tuple(audit.with_(epsilon=self.epsilons.attacks[audit.name]) for audit in audits)
+            overall = self.epsilons.overall
         return AuditDocument(
             verdict=said,
             data=data,
             recipe=recipe,
             population=population,
-            attacks=tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in self.audits),
+            attacks=audits,
             left_out=tuple(LeftOutAttack(name=name, sentence=why) for name, why in (left_out or {}).items()),
-            epsilon=epsilons.overall.with_(unproved=unproved) if unproved else epsilons.overall,
+            blind=None if self.blind is None else self.blind.found,
+            epsilon=overall.with_(unproved=unproved) if overall is not None and unproved else overall,
             groups=self.groups if shown else tuple(allow_for_unlearned_groups(one, population) for one in self.groups),
             exposure=count_exposed(self.exposure, said.confidence),
-            records=self.records.found,
+            records=None if self.records is None else self.records.found,
             non_adaptive=non_adaptive,
             control=control,
             environment=environment,
@@ -149,11 +168,21 @@ def measure(
     *,
     ids: Ints,
     partitions: Sequence[Partition] = (),
+    blind: Baseline | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Measured:
-    """Run attacks on every target, audit their scores, and look at records, numbered `ids`, and groups of them."""
+    """Run attacks on every target, audit their scores, and look at records, numbered `ids`, and groups of them.
+
+    Groups, records and epsilon take members and non-members for alike, so they are left out where `blind` tells them
+    apart.
+    """
     audits, scores = attacked(problem, attacks, settings, progress=progress)
     members = problem.membership.matrix[problem.targets]
+    believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
+    if blind is not None and blind.found.shift:
+        audits = beyond(audits, scores, members, blind, settings)
+        found = exposure(problem.signals, problem.membership)
+        return Measured(audits, scores, found, verdict(audits), None, None, (), believed, blind)
     said, found = verdict(audits), exposure(problem.signals, problem.membership)
     limits = group_limits(partitions, scores, members, first=said.attack, fpr=said.fpr, confidence=settings.confidence)
     compared = tuple(
@@ -183,9 +212,17 @@ def measure(
         accountant=settings.accountant,
         proven=None if settings.promised is None else settings.computed,
     )
-    believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
     tested = record_tests(problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta)
-    return Measured(audits, scores, found, said, epsilons, tested, compared, believed)
+    return Measured(audits, scores, found, said, epsilons, tested, compared, believed, blind)
+
+
+def beyond(
+    audits: Sequence[Audit], scores: Mapping[str, Floats], members: Bools, blind: Baseline, settings: Settings
+) -> tuple[Audit, ...]:
+    """Hold every attack against a blind baseline that tells members from non-members."""
+    fprs = [rate.fpr for rate in audits[0].rates]
+    held = Beyond(blind, members, fprs, seeds.rng(settings.seed, "bootstrap", "blind"), settings.replicates)
+    return tuple(one.with_(excess=held.excess(scores[one.name], settings.confidence)) for one in audits)
 
 
 def _fair(problem: Problem) -> bool:

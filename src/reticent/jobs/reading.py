@@ -3,13 +3,14 @@
 import json
 from functools import partial
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from reticent import opening
 from reticent.errors import CorruptFileError, MissingFileError
+from reticent.findings.base import Plain
 
 
-def read_document(path: Path) -> dict[str, Any]:
+def read_document(path: Path) -> Plain:
     """Read the document of an audit."""
     file = path
     try:

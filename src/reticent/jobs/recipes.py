@@ -6,18 +6,20 @@ from typing import Any
 from reticent import usercode
 from reticent.errors import SpecError, UnknownNameError
 from reticent.models import ARCHITECTURES
+from reticent.models.base import ArchitectureEntry
 from reticent.models.user import Factory
-from reticent.objectives import OBJECTIVES
+from reticent.objectives import OBJECTIVES, ObjectiveEntry
 from reticent.options import AttackConfig, Options
-from reticent.outputs import OUTPUTS
-from reticent.procedures import PROCEDURES
+from reticent.outputs import OUTPUTS, OutputEntry
+from reticent.procedures import PROCEDURES, ProcedureEntry
 from reticent.procedures.basic import BASIC
 from reticent.procedures.dpsgd import DPSGD, usual_delta
 from reticent.procedures.user import Function
 from reticent.spec import Spec
 from reticent.training.recipe import Recipe
 
-METHODS: dict[str, Mapping[str, Any]] = {
+Entries = Mapping[str, ArchitectureEntry | ObjectiveEntry | ProcedureEntry | OutputEntry]
+METHODS: dict[str, Entries] = {
     "architecture": ARCHITECTURES,
     "objective": OBJECTIVES,
     "procedure": PROCEDURES,
@@ -27,7 +29,7 @@ OF_YOURS = {Factory.method, Function.method}
 """Entries that stand for code of the user's, which is asked for by its own name."""
 
 
-def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any], dataset: str = "") -> Recipe:
+def build_recipe(suggested: Options, given: Options, dataset: str = "") -> Recipe:
     """Build a recipe from names and options, looked up in the tables.
 
     An objective whose authors give options for this data set has them, unless the user gives them.
@@ -46,10 +48,10 @@ def build_recipe(suggested: Mapping[str, Any], given: Mapping[str, Any], dataset
     return Recipe(**merged)
 
 
-def published(given: Mapping[str, Any], dataset: str, architecture: str) -> Options:
+def published(given: Options, dataset: str, architecture: str) -> dict[str, float]:
     """Find the options that an objective's authors give for a data set and a network on it."""
     known = OBJECTIVES[given["name"]].published if given.get("name") in OBJECTIVES else {}
-    found: Options = dict(known.get(dataset, {}))
+    found = dict(known.get(dataset, {}))
     for part in (architecture, *(f"{key}={value}" for key, value in given.items())):
         found |= known.get(f"{dataset}/{part}", {})
     return found
@@ -75,7 +77,7 @@ def _table(value: Any) -> Options:
     return dict(value) if isinstance(value, Mapping) else {"name": value}
 
 
-def _method(part: str, table: Mapping[str, Any], options: Mapping[str, Any]) -> Spec:
+def _method(part: str, table: Entries, options: Options) -> Spec:
     rest = dict(options)
     name = rest.pop("name", None)
     if "inner" in rest and part == "procedure":

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from reticent import seeds
-from reticent.arrays import Floats, Ints
+from reticent.arrays import Ints
 from reticent.attacks.base import Problem
 from reticent.auditing.exposure import Exposure
 from reticent.auditing.named import named_records
@@ -28,11 +28,6 @@ class TestedRecords:
     tests: RecordPValues | None = None
 
     own: OwnRates | None = None
-
-    @property
-    def p_member(self) -> Floats | None:
-        """How likely a margin as high as the target's is without the record in its training set, ``(T, N)``."""
-        return None if self.tests is None else self.tests.p
 
 
 def record_tests(

@@ -14,6 +14,7 @@ from typing import Any
 from reticent import opening, seeds
 from reticent.ambient import fixed
 from reticent.errors import SpecError
+from reticent.findings.base import Plain
 from reticent.findings.search import SearchDocument, Seeds, Tried
 from reticent.jobs.compare import compare
 from reticent.jobs.comparison.sources import check_arguments
@@ -21,6 +22,7 @@ from reticent.jobs.defenses import NONE, parts_of, with_option
 from reticent.jobs.work import Reported, Work
 from reticent.options import AuditConfig
 from reticent.population.train import Callback
+from reticent.report.kinds import page
 from reticent.report.output import SEARCH, Output
 from reticent.say.search import spoken
 
@@ -59,7 +61,8 @@ def search(
     """Try values of a defense's options on models of their own, and choose the one that leaks least.
 
     Of the values whose accuracy on non-members is at most `lost` below that of the undefended recipe, the one of the
-    lowest AUC is chosen; of equal ones the first. Estimates decide, not intervals: the choice is no finding.
+    lowest AUC is chosen; of equal ones the first. A value with which the defense never acted is not chosen. Estimates
+    decide, not intervals: the choice is no finding.
 
     Args:
         defense: a name of `reticent defenses`, with options, such as ``cwrf+relaxloss``.
@@ -106,7 +109,8 @@ def search(
         **values,
     )
     found = {row.name: row for row in compared.findings.rows}
-    tried = tuple(Tried.of(found[text], options) for text, options in rows.items())
+    same = {text for text in rows if compared.findings.tests.same(text, NONE)}
+    tried = tuple(Tried.of(found[text], options, text in same) for text, options in rows.items())
     undefended = Tried.of(found[NONE], {})
     chosen = choose(tried, undefended, lost)
     written = spoken(
@@ -124,13 +128,10 @@ def search(
             environment=work.environment(),
         )
     )
-    from reticent.report.kinds import search as kind  # draws with Matplotlib, which takes half a second to import
-    from reticent.report.render.html import html
-
-    return Searched(written, (*output.write(written, {"search.html": html(kind.search(written))}), *compared.files))
+    return Searched(written, (*output.write(written, {"search.html": page(written)}), *compared.files))
 
 
-def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, dict[str, Any]]:
+def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, Plain]:
     """List the defenses that are tried, each with the values that make it."""
     if not parts_of(defense):
         raise SpecError("search: 'none' has no options: give a defense, such as cwrf+relaxloss")
@@ -152,6 +153,6 @@ def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, dict[str
 
 
 def choose(tried: Sequence[Tried], undefended: Tried, lost: float) -> Tried | None:
-    """Choose the least AUC of those that keep the accuracy; of equal ones the first."""
-    able = [one for one in tried if one.accuracy.mean >= undefended.accuracy.mean - lost]
+    """Choose the least AUC of those that act and keep the accuracy; of equal ones the first."""
+    able = [one for one in tried if not one.idle and one.accuracy.mean >= undefended.accuracy.mean - lost]
     return min(able, key=lambda one: one.auc.mean, default=None)

@@ -14,8 +14,11 @@ from reticent.arrays import Floats, Ints
 from reticent.findings.audit import AuditDocument
 from reticent.findings.environment import Environment
 from reticent.findings.records import RecordRow
+from reticent.jobs.config import Job
 from reticent.jobs.document import peak_memory, versions
 from reticent.population.train import Callback
+from reticent.population.worker import Made
+from reticent.spec import canonical
 
 
 class Told(Protocol):
@@ -106,6 +109,13 @@ class Work:
         before = time.perf_counter()
         yield
         self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - before
+
+    def trained(self, job: Job, made: Sequence[Made], **more: Any) -> Environment:
+        """State it of a job whose models were trained or found."""
+        found = sum(not one.fresh for one in made)
+        return self.environment(
+            device=job.device, workers=job.workers, models_found=found, config=canonical(job.config), **more
+        )
 
     def environment(self, **more: Any) -> Environment:
         """State where, when and at what cost."""

@@ -14,7 +14,6 @@ from scipy.stats import rankdata
 from torch import Tensor
 
 from reticent.locate.scoring import BLOCK
-from reticent.locate.topk_mask import ordered_keys
 
 EXACT = 2**23
 """So many entries are ranked exactly. Above, scores that agree in their first 13 binary digits count as equal, which
@@ -114,21 +113,24 @@ def _spearman(a: Mapping[str, Tensor], b: Mapping[str, Tensor], names: Sequence[
         return ranks.correlation
     tables = [_mid_ranks(side, names) for side in (a, b)]
     for name in names:
-        for x, y in zip(ordered_keys(name, a[name], wide=False), ordered_keys(name, b[name], wide=False), strict=True):
-            ranks.add(tables[0][_bins(x)], tables[1][_bins(y)])
+        for x, y in zip(_bins(a[name]), _bins(b[name]), strict=True):
+            ranks.add(tables[0][x], tables[1][y])
     return ranks.correlation
 
 
-def _bins(key: Tensor) -> NDArray[np.int64]:
-    found: NDArray[np.int64] = ((key + 2**31) >> SHIFT).numpy()
-    return found
+def _bins(scores: Tensor) -> Iterator[NDArray[np.int64]]:
+    """Give each score the number of its bin, a block at a time: its first binary digits, in the order of the scores."""
+    for block in torch.split(scores.detach().reshape(-1), BLOCK):
+        raw = (block.to("cpu", torch.float32) + 0.0).view(torch.int32).to(torch.int64)  # Both zeros are one number.
+        found: NDArray[np.int64] = ((torch.where(raw < 0, raw ^ (2**31 - 1), raw) + 2**31) >> SHIFT).numpy()
+        yield found
 
 
 def _mid_ranks(scores: Mapping[str, Tensor], names: Sequence[str]) -> Floats:
     """Count the scores by their first binary digits; the mean rank of those with the same digits."""
     counts = np.zeros(2 ** (32 - SHIFT), dtype=np.int64)
     for name in names:
-        for key in ordered_keys(name, scores[name], wide=False):
-            counts += np.bincount(_bins(key), minlength=len(counts))
+        for bins in _bins(scores[name]):
+            counts += np.bincount(bins, minlength=len(counts))
     found: Floats = np.cumsum(counts) - (counts - 1) / 2
     return found

@@ -4,8 +4,8 @@ Feature maps are never kept: of each batch only one number a record and stage, o
 """
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,23 +56,19 @@ def map_distances(
     they were in.
     """
     rows: list[Tensor] = []
-    sizes: tuple[int, ...] = ()
-    with _watched(one, stages) as ask_one, _watched(other, stages) as ask_other:
-        for batch in torch.split(x, BATCH):
-            given = prepare(batch)
-            pairs = list(zip(ask_one(given, classes), ask_other(given, classes), strict=True))
-            for stage, (first, second) in zip(stages, pairs, strict=True):
+    with closing(_batches((one, other), x, prepare, classes, stages)) as batches:
+        for maps, others in batches:
+            for stage, first, second in zip(stages, maps, others, strict=True):
                 if first.shape != second.shape:
                     raise ModelError(
                         f"{stage.name}: the feature maps of the two networks have shapes {tuple(first.shape)} and "
                         f"{tuple(second.shape)}: expected networks of one architecture"
                     )
-            sizes = tuple(first[0].numel() for first, _ in pairs)
-            rows.append(torch.stack([distance(first, second) for first, second in pairs]).cpu())
+            rows.append(torch.stack(list(map(distance, maps, others))).cpu())
     distances = torch.cat(rows, dim=1).numpy()
     for stage, row in zip(stages, distances, strict=True):
         _finite(stage, row)
-    return MapDistances(distances, sizes)
+    return MapDistances(distances, tuple(one[0].numel() for one in maps))
 
 
 @torch.no_grad()
@@ -86,14 +82,25 @@ def features(
 ) -> list[NDArray[np.float32]]:
     """Compute a narrow row of features for each record and stage, ``(N, k)`` a stage, in eval mode."""
     rows: list[list[Tensor]] = [[] for _ in stages]
-    with _watched(model, stages) as ask:
-        for batch in torch.split(x, BATCH):
-            for kept, stage, found in zip(rows, stages, ask(prepare(batch), classes), strict=True):
+    with closing(_batches((model,), x, prepare, classes, stages)) as batches:
+        for (maps,) in batches:
+            for kept, stage, found in zip(rows, stages, maps, strict=True):
                 kept.append(reduce(stage, found).float().cpu())
     made = [torch.cat(kept).numpy() for kept in rows]
     for stage, row in zip(stages, made, strict=True):
         _finite(stage, row)
     return made
+
+
+def _batches(
+    models: Sequence[nn.Module], x: Tensor, prepare: Preparation, classes: int, stages: Sequence[Stage]
+) -> Generator[list[list[Tensor]], None, None]:
+    """Visit the records by batches: of each network its feature maps, one a stage."""
+    with ExitStack() as held:
+        asks = [held.enter_context(_watched(model, stages)) for model in models]
+        for batch in torch.split(x, BATCH):
+            given = prepare(batch)
+            yield [ask(given, classes) for ask in asks]
 
 
 def _finite(stage: Stage, values: NDArray[Any]) -> None:
@@ -105,6 +112,8 @@ def _finite(stage: Stage, values: NDArray[Any]) -> None:
         )
 
 
+Seen = dict[str, Any]
+"""By stage, what its module answered."""
 Ask = Callable[[Tensor, int], list[Tensor]]
 """From model input ``(B, ...)`` and the number of classes to one feature map ``(B, ...)`` a stage."""
 
@@ -112,7 +121,7 @@ Ask = Callable[[Tensor, int], list[Tensor]]
 @contextmanager
 def _watched(model: nn.Module, stages: Sequence[Stage]) -> Iterator[Ask]:
     """Listen to the stages' outputs; the network is in eval mode meanwhile."""
-    seen: dict[str, Any] = {}
+    seen = Seen()
     modules = dict(model.named_modules())
     modes = [(module, module.training) for module in model.modules()]
 
@@ -141,7 +150,7 @@ def _kept(answer: Any) -> Any:
     return first.detach().clone() if isinstance(first, Tensor) else first
 
 
-def _map(stage: Stage, seen: dict[str, Any], records: int) -> Tensor:
+def _map(stage: Stage, seen: Seen, records: int) -> Tensor:
     """Check what a stage's module answered."""
     if stage.name not in seen:
         raise ModelError(

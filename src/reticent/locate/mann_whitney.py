@@ -1,7 +1,6 @@
 """How often one group's values are larger than another's: the Mann-Whitney effect, and the distance of Kolmogorov."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -50,33 +49,14 @@ class Ordered:
         return float(np.max(np.abs(gaps)))
 
 
-@dataclass(frozen=True)
-class Effect:
-    """The effect at one stage, averaged over runs.
-
-    Attributes:
-        mean: over the runs.
-        low: lower confidence limit over records.
-        high: upper confidence limit.
-        ks: Kolmogorov's distance, the mean over the runs.
-        runs: the effect in each run.
-    """
-
-    mean: float
-    low: float
-    high: float
-    ks: float
-    runs: tuple[float, ...]
-
-
 def effects(
     runs: Sequence[tuple[Floats, NDArray[np.bool_]]],
     *,
     replicates: int,
     confidence: float,
     rng: np.random.Generator,
-) -> list[Effect]:
-    """Compute the effect of each stage, with an interval from redrawing the records.
+) -> tuple[Floats, Floats, Floats]:
+    """Compute the effect of each stage in each run ``(runs, S)``, limits of its mean ``(2, S)``, and KS ``(runs, S)``.
 
     A replicate draws records with replacement, the same draw in every run, so that a record's part in several runs is
     not taken for several records. The runs themselves, that is seeds and halves, are taken as they are.
@@ -89,17 +69,8 @@ def effects(
     for rows, weights in _weights(replicates, records, rng):
         for stage in range(stages):
             drawn[rows, stage] = np.mean([run[stage].effect(weights) for run in ordered], axis=0)
-    low, high = np.quantile(drawn, ((1 - confidence) / 2, (1 + confidence) / 2), axis=0)
-    return [
-        Effect(
-            mean=float(found[:, stage].mean()),
-            low=float(low[stage]),
-            high=float(high[stage]),
-            ks=float(np.mean([run[stage].ks() for run in ordered])),
-            runs=tuple(float(value) for value in found[:, stage]),
-        )
-        for stage in range(stages)
-    ]
+    limits = np.quantile(drawn, ((1 - confidence) / 2, (1 + confidence) / 2), axis=0)
+    return found, limits, np.array([[one.ks() for one in run] for run in ordered])
 
 
 def _weights(replicates: int, records: int, rng: np.random.Generator) -> Iterator[tuple[slice, NDArray[Any]]]:

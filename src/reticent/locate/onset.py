@@ -119,17 +119,13 @@ def judged(
     every t from s on. It goes by the size of the effect: with many records, any difference is significant.
     """
     runs = [(one.distances, one.one) for one in contrasts]
-    found = effects(runs, replicates=options.replicates, confidence=options.confidence, rng=rng)
-    evidence = tuple(
-        Evidence(name, size, one.mean, one.low, one.high, one.ks, one.runs, _above(one.mean, one.low, options))
-        for name, size, one in zip(names, sizes, found, strict=True)
-    )
-    index = first([stage.above for stage in evidence])
-    return Onset(evidence, index, options.margin, options.confidence)
-
-
-def _above(effect: float, low: float, options: Layers) -> bool:
-    return effect >= 0.5 + options.margin and low > 0.5
+    each, limits, ks = effects(runs, replicates=options.replicates, confidence=options.confidence, rng=rng)
+    evidence = []
+    for i, (name, size, low, high) in enumerate(zip(names, sizes, *limits.tolist(), strict=True)):
+        mean, apart = float(each[:, i].mean()), float(ks[:, i].mean())
+        above = mean >= 0.5 + options.margin and low > 0.5
+        evidence.append(Evidence(name, size, mean, low, high, apart, tuple(each[:, i].tolist()), above))
+    return Onset(tuple(evidence), first([stage.above for stage in evidence]), options.margin, options.confidence)
 
 
 def first(above: Sequence[bool]) -> int | None:

@@ -1,21 +1,19 @@
-"""The largest scores of a network, exactly: masks of k entries whatever ties there are, by blocks.
+"""The largest scores of a network, exactly: masks of k entries whatever ties there are.
 
-A selection by the digits of the scores' bits takes the place of sorting: two passes over float32 scores and four over
-float64, of one block of memory beside the scores. Quantile functions would stop at 16 million entries, and take more
-than k where scores tie.
+Torch's quantile function would stop at 16 million entries, and take more than k where scores tie.
 """
 
-from collections.abc import Collection, Iterator, Mapping
-from typing import Literal
+from collections.abc import Collection, Mapping
+from typing import Any, Literal
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor
 
 from reticent.errors import InputError, NonFiniteError
-from reticent.locate.scoring import BLOCK, Scores
+from reticent.locate.scoring import Scores
 
-DIGIT = 16
-"""Bits of a digit."""
 Scope = Literal["global", "layer"]
 
 
@@ -24,7 +22,7 @@ def topk_mask(
 ) -> dict[str, Tensor]:
     """Mark the entries with the largest scores: ``k = round(rate * d)`` of d, ties by their place.
 
-    Cost: two passes over float32 scores; memory of one block beside the masks.
+    Cost: linear in the entries; memory of one copy of the scores beside the masks.
     """
     if not 0 <= rate <= 1:
         raise InputError(f"rate: expected a share from 0 to 1, got {rate}")
@@ -67,51 +65,28 @@ def jaccard(a: Mapping[str, Tensor], b: Mapping[str, Tensor]) -> float:
 
 
 def _mark(scores: Mapping[str, Tensor], masks: Mapping[str, Tensor], wanted: int) -> None:
-    """Set the marks of the largest entries of some parameters."""
-    wanted = min(wanted, sum(value.numel() for value in scores.values()))
-    if wanted == 0:
+    """Set the marks of the largest entries of some parameters; of those that equal the least of them, the first."""
+    kind = torch.float64 if any(value.dtype == torch.float64 for value in scores.values()) else torch.float32
+    flat = {name: _numbers(name, value, kind) for name, value in scores.items()}
+    entries = sum(map(len, flat.values()))
+    start = max(0, entries - wanted)
+    if start == entries:
         return
-    wide = any(value.dtype == torch.float64 for value in scores.values())
-    least, ties = _least(scores, wanted, wide)
-    for name, value in scores.items():
-        marks = masks[name].view(-1)
-        start = 0
-        for key in ordered_keys(name, value, wide):
-            taken = key > least
-            equal = key == least
-            many = int(torch.count_nonzero(equal))
-            if ties and many:
-                taken |= equal if many <= ties else equal & (torch.cumsum(equal, 0) <= ties)
-                ties -= min(many, ties)
-            marks[start : start + len(key)] = taken
-            start += len(key)
+    whole = np.concatenate(list(flat.values()))
+    whole.partition(start)
+    least = whole[start]
+    ties = entries - start - int(np.count_nonzero(whole[start:] > least))
+    for name, value in flat.items():
+        equal = np.flatnonzero(value == least)[:ties]
+        ties -= len(equal)
+        taken = value > least
+        taken[equal] = True
+        masks[name].view(-1)[:] = torch.from_numpy(taken)
 
 
-def _least(scores: Mapping[str, Tensor], wanted: int, wide: bool) -> tuple[int, int]:
-    """Find the key of the k-th largest entry, digit by digit, and how many entries with that key are among the k."""
-    bits = 64 if wide else 32
-    prefix, left = 0, wanted
-    for shift in range(bits - DIGIT, -1, -DIGIT):
-        first = shift == bits - DIGIT
-        counts = torch.zeros(2**DIGIT, dtype=torch.int64)
-        for name, value in scores.items():
-            for key in ordered_keys(name, value, wide):
-                inside = key if first else key[key >> (shift + DIGIT) == prefix]
-                digit = (inside >> shift) + 2 ** (DIGIT - 1) if first else (inside >> shift) & (2**DIGIT - 1)
-                counts += torch.bincount(digit, minlength=2**DIGIT)
-        reached = torch.cumsum(counts.flip(0), 0)
-        place = int(torch.searchsorted(reached, left))
-        digit_found = 2**DIGIT - 1 - place
-        left -= int(reached[place - 1]) if place else 0
-        prefix = digit_found - 2 ** (DIGIT - 1) if first else (prefix << DIGIT) | digit_found
-    return prefix, left
-
-
-def ordered_keys(name: str, value: Tensor, wide: bool) -> Iterator[Tensor]:
-    """Turn scores into whole numbers of the same order, a block at a time; both zeros are one number."""
-    for block in torch.split(value.detach().reshape(-1), BLOCK):
-        number = block.to("cpu", torch.float64 if wide else torch.float32) + 0.0
-        if not bool(torch.isfinite(number).all()):
-            raise NonFiniteError(f"scores of {name}: expected finite numbers, got NaN or infinity")
-        raw = number.view(torch.int64 if wide else torch.int32).to(torch.int64)
-        yield torch.where(raw < 0, raw ^ (2**63 - 1 if wide else 2**31 - 1), raw)
+def _numbers(name: str, value: Tensor, kind: torch.dtype) -> NDArray[Any]:
+    """Take scores as a flat array; no copy where they are such numbers on the CPU already."""
+    found: NDArray[Any] = value.detach().reshape(-1).to("cpu", kind).numpy()
+    if not np.isfinite(found).all():
+        raise NonFiniteError(f"scores of {name}: expected finite numbers, got NaN or infinity")
+    return found

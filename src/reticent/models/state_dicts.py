@@ -23,7 +23,8 @@ def check_state(network: nn.Module, state: Mapping[str, Tensor], what: str, hint
     missing, unknown = [n for n in wanted if n not in state], [n for n in state if n not in wanted]
     known = [n for n in wanted if n in state]
     wrong = [n for n in known if state[n].shape != wanted[n].shape]
-    other = [n for n in known if not _of_kind(state[n], wanted[n])]
+    floats = [n for n in known if wanted[n].is_floating_point() or state[n].is_complex()]
+    other = [n for n in floats if not state[n].is_floating_point()]  # Whole numbers for weights are quantised ones.
     parts = []
     if missing:
         parts.append(f"{len(missing)} of {len(wanted)} tensors are missing ({missing[0]}, for one)")
@@ -39,11 +40,6 @@ def check_state(network: nn.Module, state: Mapping[str, Tensor], what: str, hint
         parts.append(f"{len(other)} hold another kind of numbers ({kinds})")
     if parts:
         raise ModelError(f"{what}: expected a state of this network: {', '.join(parts)}{hint}")
-
-
-def _of_kind(given: Tensor, wanted: Tensor) -> bool:
-    """Tell whether numbers mean what the network takes them for: whole numbers for weights are quantised ones."""
-    return given.is_floating_point() or not (wanted.is_floating_point() or given.is_complex())
 
 
 def _kind(values: Tensor) -> str:
@@ -70,11 +66,6 @@ class _Part:
         under = f"under the key {self.key!r}" if self.key else ""
         behind = f"behind {self.prefix!r}" if self.prefix else ""
         return " ".join(filter(None, (under, behind))) or "as they are"
-
-    @property
-    def exact(self) -> bool:
-        """The dictionary has the network's own names and no others."""
-        return not self.prefix and not self.beside
 
 
 def fitted(given: Mapping[str, Any], network: nn.Module, what: str) -> dict[str, Tensor]:
@@ -105,9 +96,10 @@ def fitted(given: Mapping[str, Any], network: nn.Module, what: str) -> dict[str,
 
 def _chosen(parts: list[_Part], wanted: Mapping[str, Tensor], what: str) -> _Part:
     """Choose the part that fits, or else the one that is nearest to it."""
-    fit = [part for part in parts if _fits(part.found, wanted)]
+    shapes = {name: value.shape for name, value in wanted.items()}
+    fit = [part for part in parts if {name: value.shape for name, value in part.found.items()} == shapes]
     fit = [part for part in fit if part.key in USUAL] or fit
-    fit = [part for part in fit if part.exact] or fit
+    fit = [part for part in fit if not part.prefix and not part.beside] or fit
     if len(fit) > 1:
         raise ModelError(
             f"{what}: the names of this network stand there {len(fit)} times, {' and '.join(map(str, fit))}: write the "
@@ -161,10 +153,6 @@ def _tied(found: dict[str, Tensor], wanted: Mapping[str, Tensor]) -> dict[str, T
     return found | {
         name: known[id(value)] for name, value in wanted.items() if name not in found and id(value) in known
     }
-
-
-def _fits(found: Mapping[str, Tensor], wanted: Mapping[str, Tensor]) -> bool:
-    return all(name in found and found[name].shape == value.shape for name, value in wanted.items())
 
 
 def _check_values(state: Mapping[str, Tensor], what: str) -> None:

@@ -2,7 +2,7 @@
 
 import inspect
 from itertools import chain
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from torch import nn
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
@@ -11,6 +11,9 @@ from reticent import usercode
 from reticent.errors import ModelError
 from reticent.models.base import Input
 from reticent.spec import Spec
+
+Offered = dict[str, tuple[int, ...] | int]
+"""What a factory is passed where it asks for it, by the parameter's name."""
 
 
 class Factory(Spec):
@@ -35,7 +38,7 @@ def build(spec: Factory, given: Input, classes: int) -> nn.Module:
     factory = usercode.load(spec.factory)
     if spec.source and usercode.digest(spec.factory) != spec.source:
         raise ModelError(f"{spec.factory}: its source changed while it was in use; run the same command again")
-    offered: dict[str, Any] = {"input_shape": given.shape, "classes": classes, "vocabulary": given.vocabulary}
+    offered: Offered = {"input_shape": given.shape, "classes": classes, "vocabulary": given.vocabulary}
     with usercode.reported(spec.factory, ModelError):
         known = inspect.signature(factory).parameters
         called = inspect.signature(factory, follow_wrapped=False).parameters

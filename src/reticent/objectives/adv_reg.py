@@ -99,9 +99,9 @@ class _AdvReg(Configured[AdvReg]):
         if never or float(self._gap) >= ASLEEP:
             return never
         return [
-            "adv-reg: to the end, the attack network believed hardly more in the membership of members than in that of "
-            f"reference records (by less than {100 * ASLEEP:g} points). Either there is little to find, or it was "
-            "trained too little to act at all: train longer, or raise attacker_steps or attacker_learning_rate."
+            "The attack network of adv-reg hardly told members from reference records, to the end: it believed in the "
+            f"membership of both alike (within {100 * ASLEEP:g} percentage points). Either there is little to find, or "
+            "it was trained too little to act: train longer, or raise attacker_steps or attacker_learning_rate."
         ]
 
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
@@ -170,5 +170,5 @@ ENTRY = ObjectiveEntry(
     paper="Nasr et al. (2018), CCS",
     cost="steps of an attack network: with a small network 20 to 50 times plain training, half of it at 1 a step",
     needs=("reference",),
-    off=({"weight": 0.0},),
+    off=(AdvReg(weight=0.0),),
 )

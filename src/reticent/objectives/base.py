@@ -151,8 +151,8 @@ class Objective:
         """Learn that the run is over."""
         self._kept = kept
 
-    def then(self) -> "tuple[Mapping[str, Any], Objective] | None":
-        """Tell what a second run of the loop trains by, which follows at once unless training was ended early."""
+    def then(self) -> "Tuning | None":
+        """Tell what a second run of the loop is, which follows at once unless training was ended early."""
         return None
 
     def acts(self, epoch: int, where: Tensor | None = None) -> None:
@@ -166,6 +166,25 @@ class Objective:
     def notices(self) -> list[str]:
         """Say what a reader of the report must know of the run that ended, such as that the method hardly acted."""
         return []
+
+
+@dataclass(frozen=True, eq=False)
+class Tuning:
+    """A second run of the loop: a new SGD, whose rate falls by a cosine.
+
+    Attributes:
+        objective: what it minimises.
+        epochs: how many.
+        learning_rate: at the beginning.
+        momentum: of the SGD.
+        weight_decay: of the SGD.
+    """
+
+    objective: Objective
+    epochs: int
+    learning_rate: float
+    momentum: float
+    weight_decay: float
 
 
 S = TypeVar("S", bound=Spec)
@@ -185,7 +204,7 @@ class Configured(Objective, Generic[S]):
                 return []
             why = "early stopping kept an epoch from before it began"
             instead = "Let it begin earlier, or give more patience."
-        return [f"{self.spec.method}: {why}, so that it never acted: this is {left}. {instead}"]
+        return [f"{self.spec.method} never acted, since {why}: this is {left}. {instead}"]
 
 
 @contextmanager
@@ -224,7 +243,7 @@ class ObjectiveEntry:
         build: from a spec to the objective that the loop calls.
         summary: one sentence.
         per_record: the loss is a mean of terms of single records; DP-SGD refuses others.
-        off: options under which it is plain training to the bit, one mapping a way to say so.
+        off: options under which it is plain training to the bit.
         paper: what to cite.
         cost: beside plain training, in words.
         needs: what it must be given.
@@ -241,12 +260,12 @@ class ObjectiveEntry:
     build: Callable[[Any], Objective]
     summary: str
     per_record: bool
-    off: tuple[Mapping[str, Any], ...]
+    off: tuple[Spec, ...]
     paper: str = ""
     cost: str = "none"
     needs: tuple[Need, ...] = ()
     check: Callable[[Any, int], None] = lambda spec, classes: None
     check_kind: Callable[[Any, str], None] = lambda spec, kind: None
     between_epochs: bool = False
-    published: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
     brief: Callable[[Any, float], Any] = lambda spec, share: spec

@@ -61,5 +61,5 @@ ENTRY = ObjectiveEntry(
     per_record=True,
     paper="Liu et al. (2024), ICML",
     cost="a few more operations on the logits",
-    off=({"alpha": 1.0, "beta": 1.0},),
+    off=(Ccl(alpha=1.0, beta=1.0),),
 )

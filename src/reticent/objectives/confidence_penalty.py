@@ -40,5 +40,5 @@ ENTRY = ObjectiveEntry(
     per_record=True,
     paper="Pereyra et al. (2017), ICLR workshop",
     cost="one more pass over the logits",
-    off=({"weight": 0.0},),
+    off=(ConfidencePenalty(weight=0.0),),
 )

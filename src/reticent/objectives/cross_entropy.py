@@ -25,5 +25,5 @@ ENTRY = ObjectiveEntry(
     _CrossEntropy,
     "The mean negative log-probability of the true label.",
     per_record=True,
-    off=({},),
+    off=(CrossEntropy(),),
 )

@@ -65,5 +65,5 @@ ENTRY = ObjectiveEntry(
     per_record=False,
     paper="Yun et al. (2020), CVPR",
     cost="one more forward pass a step",
-    off=({"weight": 0.0},),
+    off=(CsKd(weight=0.0),),
 )

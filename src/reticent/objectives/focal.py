@@ -38,7 +38,7 @@ ENTRY = ObjectiveEntry(
     _Focal,
     "Cross-entropy of which a record counts the less, the surer the model is of its label.",
     per_record=True,
-    off=({"gamma": 0.0},),
+    off=(Focal(gamma=0.0),),
     paper="Lin et al. (2017), ICCV",
     cost="a few more operations on the logits",
 )

@@ -108,5 +108,5 @@ ENTRY = ObjectiveEntry(
     paper="Chen and Pattabiraman (2024), NDSS",
     cost="one more pass over the logits",
     published=PUBLISHED,
-    off=({"gamma": 0.0, "alpha": 0.0},),
+    off=(Hamp(gamma=0.0, alpha=0.0),),
 )

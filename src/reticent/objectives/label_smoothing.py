@@ -34,5 +34,5 @@ ENTRY = ObjectiveEntry(
     "Cross-entropy against labels that give a small share to every class.",
     per_record=True,
     paper="Szegedy et al. (2016), CVPR",
-    off=({"smoothing": 0.0},),
+    off=(LabelSmoothing(smoothing=0.0),),
 )

@@ -73,5 +73,5 @@ ENTRY = ObjectiveEntry(
     per_record=False,
     paper="Zhang et al. (2018), ICLR",
     cost="one blend of the inputs a step",
-    off=({"alpha": 0.0},),
+    off=(Mixup(alpha=0.0),),
 )

@@ -111,5 +111,5 @@ ENTRY = ObjectiveEntry(
     cost="up to one more pass an epoch, with twice as many questions",
     needs=("reference",),
     between_epochs=True,
-    off=({"weight": 0.0, "alpha": 0.0},),
+    off=(MixupMmd(weight=0.0, alpha=0.0),),
 )

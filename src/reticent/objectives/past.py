@@ -18,7 +18,7 @@ from torch.nn import functional
 
 from reticent.errors import ModelError
 from reticent.objectives._sampling import EndlessBatches, required_reference
-from reticent.objectives.base import Batch, Configured, Context, Objective, ObjectiveEntry, named_inplace_errors
+from reticent.objectives.base import Batch, Configured, Context, Objective, ObjectiveEntry, Tuning, named_inplace_errors
 from reticent.spec import Spec
 
 PENALISED = (nn.Linear, nn.Conv2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
@@ -78,7 +78,7 @@ class Past(Spec):
                 raise ValueError(f"{changed[0]} with form={form} only, got form={self.form}")
         return self
 
-    def implied(self) -> dict[str, Any]:
+    def implied(self) -> Mapping[str, float]:
         """Return what weight and alpha are where they are left out."""
         return USUAL[self.form]
 
@@ -110,20 +110,18 @@ class _Released(Configured[Past]):
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
         return functional.cross_entropy(logits, targets)
 
-    def then(self) -> tuple[Mapping[str, Any], Objective] | None:
+    def then(self) -> Tuning | None:
         spec = self.spec
         if not spec.usual("weight"):
             return None
         self.acts(0)
-        return {
-            "epochs": spec.tuning_epochs,
-            "optimizer": "sgd",
-            "learning_rate": spec.tuning_learning_rate,
-            "momentum": spec.tuning_momentum,
-            "nesterov": False,
-            "weight_decay": spec.tuning_weight_decay,
-            "schedule": "cosine",
-        }, _Tuning(spec)
+        return Tuning(
+            _Tuning(spec),
+            epochs=spec.tuning_epochs,
+            learning_rate=spec.tuning_learning_rate,
+            momentum=spec.tuning_momentum,
+            weight_decay=spec.tuning_weight_decay,
+        )
 
     def notices(self) -> list[str]:
         if not self.spec.usual("weight"):
@@ -320,8 +318,8 @@ ENTRY = ObjectiveEntry(
     needs=("reference",),
     brief=brief,
     off=(
-        {"weight": 0.0},
-        {"form": "renormalised", "weight": 0.0},
-        {"form": "renormalised", "alpha": 0.0, "alpha_role": "multiplier"},
+        Past(weight=0.0),
+        Past(form="renormalised", weight=0.0),
+        Past(form="renormalised", alpha=0.0, alpha_role="multiplier"),
     ),
 )

@@ -58,5 +58,5 @@ ENTRY = ObjectiveEntry(
     per_record=False,
     paper="Yuan and Zhang (2022), USENIX Security",
     cost="sorting the logits of every batch",
-    off=({"weight": 0.0},),
+    off=(Ppb(weight=0.0),),
 )

@@ -101,5 +101,5 @@ ENTRY = ObjectiveEntry(
     paper="Chen et al. (2022), ICLR",
     cost="a second loss on the logits in every other epoch",
     published=PUBLISHED,
-    off=({"level": 0.0},),
+    off=(RelaxLoss(level=0.0),),
 )

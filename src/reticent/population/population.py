@@ -2,8 +2,6 @@
 
 import hashlib
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,9 +12,37 @@ from reticent.data.roles import Roles
 from reticent.errors import RolesError, ShapeError
 from reticent.procedures import entry
 from reticent.signals.queries import Queries
-from reticent.spec import identity
+from reticent.spec import Spec, identity
 from reticent.training.recipe import Recipe, Untouched
 from reticent.training.streams import Streams
+
+
+class TrainingRun(Spec):
+    """What a training run is made from.
+
+    What is done to a model's answers is no part of its training, so that it trains nothing again.
+    """
+
+    kind: str
+    model: int
+    members: str
+    recipe: Recipe
+    data: str
+    seed: int
+    validation: str | None = None
+    reference: str | None = None
+    watch: bool = False
+
+
+class SignalsRun(Spec):
+    """What a signals run is made from: the training run, the records, the queries, the output defense."""
+
+    kind: str
+    of: str
+    queries: Queries
+    audited: str
+    population: str
+    output: Spec = Untouched()
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,30 +110,31 @@ class Population:
         """Return the random streams of one model."""
         return Streams(self.seed, self.drawing[model] if self.drawing else model)
 
-    @cached_property
-    def _shared(self) -> dict[str, Any]:
-        handed = {"validation": self.roles.validation, "reference": self.roles.reference}
-        return {
-            "recipe": self.recipe.replace(output=Untouched()),
-            "data": self.records.digest,
-            "seed": self.seed,
-            **{name: _digest(ids) for name, ids in handed.items() if len(ids)},
-            **({"watch": True} if self.watch else {}),
-        }
+    def training_spec(self, model: int) -> TrainingRun:
+        """State what a training run is made from."""
+        roles = self.roles
+        return TrainingRun(
+            kind="training",
+            model=self.streams(model).model,
+            members=_digest(self.members(model)),
+            recipe=self.recipe.replace(output=Untouched()),
+            data=self.records.digest,
+            seed=self.seed,
+            validation=_digest(roles.validation) if len(roles.validation) else None,
+            reference=_digest(roles.reference) if len(roles.reference) else None,
+            watch=self.watch,
+        )
 
-    def training_spec(self, model: int) -> dict[str, Any]:
-        """State what a training run is made from: recipe (with the user's code), data, members, seed, row.
-
-        What is done to a model's answers is no part of its training, so that it trains nothing again.
-        """
-        number = self.streams(model).model
-        return {"kind": "training", "model": number, "members": _digest(self.members(model)), **self._shared}
-
-    def signals_spec(self, model: int) -> dict[str, Any]:
-        """State what a signals run is made from: the training run, the records, the queries, the output defense."""
-        asked = {"audited": _digest(self.roles.audited), "population": _digest(self.roles.population)}
-        seen = {} if isinstance(self.recipe.output, Untouched) else {"output": self.recipe.output}
-        return {"kind": "signals", "of": self.training_id(model), "queries": self.queries, **asked, **seen}
+    def signals_spec(self, model: int) -> SignalsRun:
+        """State what a signals run is made from."""
+        return SignalsRun(
+            kind="signals",
+            of=self.training_id(model),
+            queries=self.queries,
+            audited=_digest(self.roles.audited),
+            population=_digest(self.roles.population),
+            output=self.recipe.output,
+        )
 
     def training_id(self, model: int) -> str:
         """Name the run that trains one model."""

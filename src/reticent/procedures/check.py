@@ -4,7 +4,8 @@ import numpy as np
 import torch
 
 from reticent.data.records import Records
-from reticent.errors import ModelError, RolesError, SpecError
+from reticent.errors import InputError, ModelError, RolesError, SpecError
+from reticent.models import ARCHITECTURES
 from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Need
@@ -13,6 +14,7 @@ from reticent.procedures import PROCEDURES
 from reticent.signals.query import check_ending
 from reticent.signals.squashed import TELLING_ROWS
 from reticent.training.data import Preparation
+from reticent.training.loop import check_recipe
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
@@ -56,6 +58,27 @@ def check_network(recipe: Recipe, records: Records) -> None:
         name = getattr(recipe.architecture, "factory", recipe.architecture.method)
         with reported(f"the model {name}, asked about one record,", ModelError), streams.lent("dropout"):
             forward(network.train(), prepare(few.x[:1]), records.classes)
+
+
+def check_records(recipe: Recipe, records: Records, *, reference: int, validation: int, members: int) -> None:
+    """Refuse, before anything is trained, what a recipe cannot do with these records.
+
+    Args:
+        recipe: how each model is made.
+        records: the data set.
+        reference: how many reference non-members there are.
+        validation: how many validation records.
+        members: how many the model with the fewest has.
+    """
+    kinds = ARCHITECTURES[recipe.architecture.method].kinds
+    if records.kind not in kinds and recipe.procedure.method != "function":
+        raise InputError(
+            f"architecture {recipe.architecture.method!r} takes {' or '.join(kinds)} records, got {records.kind} "
+            f"of shape {records.x.shape[1:]}: give another --architecture, or module:factory of your own"
+        )
+    check_recipe(recipe, records.kind, records.x.shape[1:], validation)
+    check(recipe, reference, records.classes, kind=records.kind, members=members)
+    check_network(recipe, records)
 
 
 def check(

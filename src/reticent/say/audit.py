@@ -1,9 +1,10 @@
 """All sentences of an audit."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from reticent.findings.audit import AuditDocument
-from reticent.say import epsilon, exposure, groups, record_tests, trust, verdict
+from reticent.say import blind, epsilon, exposure, groups, record_tests, trust, verdict
+from reticent.say.grammar import agree, listed
 from reticent.say.population import unhealthy
 
 
@@ -20,10 +21,17 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
     detail = f"{said.detail} {verdict.missing_strong(missing)}" if missing else said.detail
     best = next(audit for audit in document.attacks if audit.name == said.attack)
     game = [record_tests.game(best.targets[0])] if best.targets else []
-    unsaid = (*game, *said.cannot_say, *unhealthy(population, said.leak), *further)
+    unsaid = (
+        *game,
+        *said.cannot_say,
+        *unhealthy(population, said.leak),
+        *blind.unsaid(document.blind),
+        *further,
+    )
     unaware, checked = document.non_adaptive, document.control
     return document.with_(
         verdict=said.with_(detail=detail, cannot_say=unsaid),
+        blind=None if document.blind is None else blind.spoken(document.blind),
         epsilon=None if document.epsilon is None else epsilon.spoken(document.epsilon),
         groups=tuple(groups.spoken(one, names, population) for one in document.groups),
         exposure=None if document.exposure is None else exposure.spoken(document.exposure),
@@ -33,17 +41,19 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
     )
 
 
-def left_out(attack: str, why: Exception) -> str:
-    """Say that an attack was not run."""
-    return f"The attack {attack} was left out: {why}."
+def left_out(why: Mapping[str, Exception]) -> dict[str, str]:
+    """Say by attack why it was not run, in one sentence for those with the same reason."""
+    reasons = {name: str(error).removeprefix(f"{name}: ") for name, error in why.items()}
+    names = {reason: [name for name in reasons if reasons[name] == reason] for reason in reasons.values()}
+    verb = {reason: agree(len(own), "was", "were") for reason, own in names.items()}
+    return {name: f"{listed(names[why])} {verb[why]} left out: {why}." for name, why in reasons.items()}
 
 
 def not_looked_at(names: Sequence[str]) -> list[str]:
     """Say which facts about the records nobody asked to group by."""
     if not names:
         return []
-    listed = ", ".join(names)
     return [
-        f"Whether records differ by {listed} is not known: the file holds that, but it was not looked at (--group-by "
-        f"{names[0]} compares the groups)."
+        f"Whether records differ by {', '.join(names)} is not known: the file holds that, but it was not looked at "
+        f"(--group-by {names[0]} compares the groups)."
     ]

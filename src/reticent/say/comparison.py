@@ -188,7 +188,7 @@ def _controlled(document: ComparisonDocument, row: RowNumbers, control: RowNumbe
 
 def limits(document: Comparison, *, several: bool = True) -> list[str]:
     """List what a comparison does not show; `several` models of a recipe could have been audited."""
-    lines, fpr = [], document.fpr
+    lines, fpr, what = [], document.fpr, "recipe" if several else "model"
     if document.targets == 1 and several:
         lines.append("One model of each recipe was audited: how much another training run would differ is not known.")
     elif document.targets is not None and 1 < document.targets < ENOUGH_TARGETS:
@@ -210,12 +210,12 @@ def limits(document: Comparison, *, several: bool = True) -> list[str]:
     lines += [line for row in document.recipes for line in missed(document, row)]
     if any(test.relation is Relation.TIE for test in document.pairs):
         lines.append(
-            "A tie does not show that two recipes are equal: the interval says how large a difference may have been "
+            f"A tie does not show that two {what}s are equal: the interval says how large a difference may have been "
             "missed. More models or more records would narrow it."
         )
     if any(len(row.attacks) > 1 for row in document.rows):
         lines.append(
-            "Each recipe is judged by the attack that finds most under it, chosen on the same records; for AUC and for "
-            "TPR that may be another one."
+            f"Of each {what} the attack counts that finds most: one for the AUC and one for the share of members "
+            "found, chosen on the same records."
         )
-    return [*lines, "Attacks that were not tried may rank the recipes differently."]
+    return [*lines, f"Attacks that were not tried may rank the {what}s differently."]

@@ -6,7 +6,7 @@ from reticent.findings.audit import ExposureCount
 from reticent.rounding import level
 from reticent.say.grammar import agree
 
-NEEDED = "that needs models with it and without it, three in all"
+NEEDED = "a record is judged by models that were trained on it and models that were not, three in all"
 """What a record needs to be tested."""
 
 
@@ -24,7 +24,7 @@ def _untested(found: ExposureCount) -> str:
 
 def _sentence(found: ExposureCount) -> str:
     if not found.records:
-        return f"No record can be judged by itself: {NEEDED}."
+        return f"No single record is judged: {NEEDED}."
     if found.distance_needed is None:
         return _impossible(found)
     needed = f"{found.distance_needed:.1f} standard errors"
@@ -46,8 +46,7 @@ def _impossible(found: ExposureCount) -> str:
     while found.records / math.comb(enough, enough // 2) > allowed:
         enough += 1
     return (
-        f"With {found.models} models no single record can be shown to leak, however far its margins differ: which "
-        f"models were trained on it was drawn in one of {found.memberships:,.0f} ways, and among {found.records:,} "
-        f"records one may look like that by chance. With {enough} models, half of them trained on each "
-        "record, one could. A leak is not excluded."
+        f"{found.models} models are too few to show that a single record leaks: among {found.records:,} records, one "
+        f"may look exposed by chance. It can be shown from {enough} models on, half of them trained on each record. A "
+        "leak is not excluded."
     )

@@ -21,6 +21,10 @@ WORDS = {
 }
 NO_GROUPS = "the audit has no groups: run it again with --group-by COLUMN"
 NO_ACCURACY = "the audit has no accuracy on non-members, or not its spread over how many models and records"
+RECORDS_DIFFER = (
+    "members and non-members differ without the model, so that low numbers do not show that it gives nothing away: "
+    "audit it with members and non-members from one source, drawn at random"
+)
 FAILED_CONTROL = (
     "the null control failed: an attack found something where there is nothing, so no number of this audit can be "
     "relied on; run `reticent selftest`"

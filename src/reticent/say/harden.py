@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from reticent.auditing.verdict import FEWEST
-from reticent.findings.audit import Leak
+from reticent.findings.audit import Leak, Reason
 from reticent.findings.comparison import Relation
 from reticent.findings.harden import FAR, Doubt, HardenDocument, Note, RecordsNote, RepairData, RepairRun, Side
 from reticent.findings.locate import Origin
@@ -21,12 +21,18 @@ LEADS = {
     Relation.TIE: "No difference between the two models is shown",
     Relation.MIXED: "The repaired model leaks less by one measure and more by the other",
 }
+WORDS = {
+    Relation.LESS: "Leaks less",
+    Relation.MORE: "Leaks more",
+    Relation.TIE: "No difference shown",
+    Relation.MIXED: "Less by one measure, more by the other",
+}
 LEFT = {
     Leak.FOUND: "A leak is still found in the repaired model.",
     Leak.NOT_FOUND: "No leak that matters is found in the repaired model.",
-    Leak.CANNOT_TELL: "Whether the repaired model still leaks cannot be told from so few records.",
+    Leak.CANNOT_TELL: "Whether the repaired model still leaks cannot be told.",
 }
-MEASURES = {Statistic.TPR: "share of members found", Statistic.AUC: "AUC"}
+BACKWARDS = "An attack that is read backwards still finds members of the repaired model."
 BROKEN = "A model that is right so rarely tells little of its members because it tells little of anything."
 STATE = (
     "So they are not made as the model was, and the attack before the repair may be weaker than it could be. State the "
@@ -69,22 +75,52 @@ def spoken(found: HardenDocument, further: tuple[str, ...] = ()) -> HardenDocume
     )
 
 
+def word(found: HardenDocument) -> str:
+    """Say in the shortest form how the repaired model stands to the given one."""
+    if found.broken:
+        return "The model is broken"
+    return "Not judged" if found.doubt is not None else WORDS[found.difference.relation]
+
+
 def _sentence(found: HardenDocument) -> str:
-    compared, both = found.difference, [found.difference.row(name) for name, _ in found.sides]
-    areas = [f"AUC {fraction(row.auc.mean)}" for row in both]
-    shares = [percent(row.tpr.mean, decimals(compared.fpr)) for row in both if row.tpr is not None]
-    told = f"before {areas[0]}, after {areas[1]}"
-    if len(shares) == 2 and compared.fpr is not None:
-        told = (
-            f"at {alarms(compared.fpr)}, {shares[0]} of the members were found before ({areas[0]}) and {shares[1]} "
-            f"after ({areas[1]})"
-        )
+    """Say how the two models differ by one measure, what leak is left, and what it cost in accuracy."""
     right = [percent(side.accuracy.non_members.value) for _, side in found.sides]
-    lead = UNJUDGED if found.doubt is not None else LEADS[compared.relation]
+    quoted, _ = _measures(found)
+    lead, left = LEADS[found.difference.relation], f" {_left(found)}"
+    if found.doubt is not None:
+        lead, left = UNJUDGED, ""
     if found.broken:
         fell = f"its accuracy on non-members fell from {right[0]} to {right[1]}"
-        return f"The repair broke the model: {fell}; {lead[0].lower()}{lead[1:]}: {told}."
-    return f"{lead}: {told}. Accuracy on non-members: {right[0]} before, {right[1]} after."
+        return f"The repair broke the model: {fell}; {lead[0].lower()}{lead[1:]}: {_numbers(found, quoted)}.{left}"
+    return f"{lead}: {_numbers(found, quoted)}.{left} Accuracy on non-members: {right[0]} before, {right[1]} after."
+
+
+def _left(found: HardenDocument) -> str:
+    return BACKWARDS if found.after.verdict.reason is Reason.BACKWARDS else LEFT[found.after.verdict.leak]
+
+
+def _measures(found: HardenDocument) -> tuple[Statistic, Statistic | None]:
+    """Choose the measure that the headline quotes, one that shows the difference if any does; and name the other."""
+    known = [one for one in (Statistic.TPR, Statistic.AUC) if found.difference.change(one) is not None]
+    shown = found.difference.tests.shown("after", "before")
+    first, *others = sorted(known, key=lambda one: one not in shown)
+    return first, next(iter(others), None)
+
+
+def _numbers(found: HardenDocument, measure: Statistic) -> str:
+    """Give one measure of both models, each with the attack that it is the largest of."""
+    before, after = (found.difference.row(name) for name, _ in found.sides)
+    if measure is Statistic.TPR and before.tpr is not None and after.tpr is not None and found.difference.fpr:
+        at = f"at {alarms(found.difference.fpr)}, "
+        first, second = (percent(row.tpr.mean, decimals(found.difference.fpr)) for row in (before, after) if row.tpr)
+        if before.attack == after.attack:
+            return f"{at}{before.attack} found {first} of the members before and finds {second} after"
+        now = f"the most are found by {after.attack} now, {second}"
+        return f"{at}{before.attack} found {first} of the members before; {now}"
+    first, second = (fraction(row.auc.mean) for row in (before, after))
+    if before.auc_attack == after.auc_attack:
+        return f"the AUC of {before.auc_attack} was {first} before and is {second} after"
+    return f"the largest AUC was {first} before, of {before.auc_attack}, and is {second} after, of {after.auc_attack}"
 
 
 def refused(before: float, after: float, most: float, notes: Sequence[RecordsNote]) -> str:
@@ -112,7 +148,7 @@ def _suspects(notes: Sequence[RecordsNote]) -> str:
 
 
 def _detail(found: HardenDocument) -> list[str]:
-    """Say which measure shows the difference, whether a leak is left, and whether accuracy was paid for it."""
+    """Say what the other measure shows, and whether accuracy was paid for it."""
     differ = _different(found)
     if found.broken:
         differ = [f"{BROKEN} {_suspects(found.data.notes)}", *differ]
@@ -121,8 +157,8 @@ def _detail(found: HardenDocument) -> list[str]:
         return [*differ, *told, *_still(found)]
     if found.doubt is Doubt.FEW_RECORDS:
         few = (
-            f"{UNJUDGED}: no interval over {found.data.members:,} members and {found.data.non_members:,} non-members "
-            f"can be relied on. At least {FEWEST} of each are needed."
+            f"{UNJUDGED}: no interval over {plural(found.data.members, 'member')} and "
+            f"{plural(found.data.non_members, 'non-member')} can be relied on. At least {FEWEST} of each are needed."
         )
         return [*differ, few]
     if found.doubt is Doubt.RECORDS_DIFFER:
@@ -134,7 +170,7 @@ def _detail(found: HardenDocument) -> list[str]:
         return [*differ, asked]
     accuracy = found.difference.change(Statistic.ACCURACY)
     lost = accuracy is not None and accuracy.relation is Relation.LESS
-    return [*differ, *_partly(found), LEFT[found.after.verdict.leak], *[LOST] * lost]
+    return [*differ, *_other(found), *[LOST] * lost]
 
 
 def _different(found: HardenDocument) -> list[str]:
@@ -150,13 +186,15 @@ def _different(found: HardenDocument) -> list[str]:
     ]
 
 
-def _partly(found: HardenDocument) -> list[str]:
-    """Say by which measure alone the difference is shown."""
-    shown = found.difference.tests.shown("after", "before")
-    tied = [one for one in MEASURES if one not in shown and found.difference.change(one) is not None]
-    if len(shown) != 1 or not tied:
+def _other(found: HardenDocument) -> list[str]:
+    """Say what the measure shows that the headline does not quote."""
+    _, other = _measures(found)
+    if other is None:
         return []
-    return [f"The {MEASURES[shown[0]]} shows the difference; the {MEASURES[tied[0]]} does not."]
+    told = "shows no difference"
+    if other in found.difference.tests.shown("after", "before"):
+        told = "shows the opposite" if found.difference.relation is Relation.MIXED else "shows the same"
+    return [f"The other measure {told}: {_numbers(found, other)}."]
 
 
 def _limits(found: HardenDocument, further: tuple[str, ...]) -> list[str]:

@@ -187,9 +187,11 @@ def _memorised(summary: Memorisation | None, records: int) -> str:
     )
     if not summary.reversed:
         return told
+    them = agree(summary.reversed, "it", "them")
     return (
-        f"{told} {summary.reversed:,} {agree(summary.reversed, 'is', 'are')} the other way round by as much. That is "
-        "chance, and about as many of those called memorised may be chance too."
+        f"{told} For {plural(summary.reversed, 'record')} the reverse holds: models label {them} correctly at least "
+        f"that much less often if they were trained on {them}. Only chance does that, so about as many of those called "
+        "memorised may be chance too."
     )
 
 

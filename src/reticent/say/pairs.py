@@ -77,10 +77,12 @@ def numbers(document: ComparisonDocument, first: RowNumbers, second: RowNumbers)
 def accuracies(document: ComparisonDocument, first: RowNumbers, second: RowNumbers) -> str:
     """Compare accuracies; empty if one is not known."""
     test = document.tests.get(first.name, second.name, Statistic.ACCURACY)
-    if test is None:
+    if test is None or document.tests.same(first.name, second.name):
         return ""
     other = second.name if second.role is Role.RECIPE else "its control"
     found = in_points(test, level(document.confidence))
+    if test.exact:
+        return f"{first.name} and {other} label the same records correctly."
     if test.uncorrected:
         return f"The accuracies of {first.name} and {other} differ by {found}."
     if test.relation is Relation.TIE:

@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterator
 from datetime import timedelta
 
-from reticent.findings.plan import Plan
+from reticent.findings.plan import LeakCurve, Plan, Predicted
+from reticent.rounding import fraction, interval, level
 from reticent.say.grammar import plural
 
 
@@ -25,3 +26,28 @@ def plan(found: Plan, store: str) -> Iterator[tuple[str, str]]:
     for rate in found.rates:
         needed = f"not measurable: needs {rate.non_members_needed:,} non-members a model"
         yield f"TPR at FPR {rate.fpr:g}", "measurable" if rate.measurable else needed
+
+
+def curve(found: LeakCurve) -> Iterator[tuple[str, str]]:
+    """Say how the leak falls with the number of training records, and what follows for models of all of them."""
+    yield "attack", f"{found.attack}; in brackets {level(found.confidence)} intervals"
+    for point in found.points:
+        yield f"{point.members:,} training records", f"AUC {fraction(point.auc.mean)} ({interval(point.auc.interval)})"
+    if found.held_out is None or found.beyond is None:
+        yield (
+            "all records",
+            "no prediction: at some size no leak is resolved, so that there is nothing to follow; more "
+            "--models narrow the intervals",
+        )
+        return
+    told = "as was found" if found.held else "which is not what was found: do not rely on the next line"
+    yield "check", f"the smaller sizes predict {_predicted(found.held_out)}, {told}"
+    yield "all records", f"models trained on all {found.beyond.members:,} records: {_predicted(found.beyond)}"
+    yield (
+        "assumed",
+        "the distance between members and non-members is a power of the number of records, beyond the sizes seen too",
+    )
+
+
+def _predicted(found: Predicted) -> str:
+    return f"AUC {fraction(found.auc)} ({interval(found.interval)}) for {found.members:,}"

@@ -5,7 +5,7 @@ from reticent.data.records import listed
 from reticent.findings.audit import Leak
 from reticent.findings.population import Population
 from reticent.rounding import percent
-from reticent.say.grammar import plural, some
+from reticent.say.grammar import agree, plural, some
 
 UNLEARNED = "a model that learned nothing has nothing to leak"
 
@@ -58,8 +58,9 @@ def repeated(duplicates: int) -> list[str]:
     if not duplicates:
         return []
     return [
-        f"{plural(duplicates, 'record')} repeat another one exactly: where one copy was a member and the other not, an "
-        "attack that finds the record is counted as wrong, so the leak of such records is understated."
+        f"{plural(duplicates, 'record')} {agree(duplicates, 'repeats', 'repeat')} another one exactly: where one copy "
+        "was a member and the other not, an attack that finds the record is counted as wrong, so the leak of such "
+        "records is understated."
     ]
 
 
@@ -68,7 +69,16 @@ def unaudited(left: Ints, records: int) -> list[str]:
     if not len(left):
         return []
     return [
-        f"{len(left):,} of {records:,} records were left out of every attack ({listed(left)}): the strongest attacks "
-        "need models that were trained on a record and models that were not, besides the target, and here there are "
-        "too few of one kind. How exposed these records are is not known."
+        f"{len(left):,} of {records:,} records {agree(len(left), 'was', 'were')} left out of every attack "
+        f"({listed(left)}): the strongest attacks need, besides the target, models that were trained on a record and "
+        f"models that were not, and here there are too few of one kind. How exposed "
+        f"{agree(len(left), 'it is', 'they are')} is not known."
     ]
+
+
+def fewer(members: int, records: int) -> str:
+    """Say that the audited models are trained on a part of the records."""
+    return (
+        f"What a model trained on all {records:,} records leaks: the models here were each trained on {members:,} of "
+        "them, and models of more records usually leak less. reticent plan --curve estimates by how much."
+    )

@@ -1,28 +1,41 @@
-"""A search in a sentence: what was chosen, and that it is no finding."""
+"""A search in a sentence: what was chosen, which values never acted, and that it is no finding."""
 
 from reticent.findings.search import SearchDocument
-from reticent.rounding import decimals, fraction, level, percent
+from reticent.rounding import fraction, percent
+from reticent.say.grammar import agree, listed
 
 
 def spoken(document: SearchDocument) -> SearchDocument:
     """Write the sentence into a search."""
-    return document.with_(sentence=_sentence(document))
+    return document.with_(sentence=" ".join([_choice(document), *_idle(document)]))
 
 
-def _sentence(document: SearchDocument) -> str:
-    undefended = document.undefended
-    kept = (
-        f"{100 * document.lost:g} percentage points of accuracy ({percent(undefended.accuracy.mean)} without a defense)"
-    )
+def allowed(document: SearchDocument) -> str:
+    """Say how much accuracy may be lost."""
+    return f"{100 * document.lost:g} percentage points"
+
+
+def _choice(document: SearchDocument) -> str:
+    plain = document.undefended
+    kept = f"{allowed(document)} of accuracy ({percent(plain.accuracy.mean)} without a defense)"
     chosen = next((one for one in document.tried if one.defense == document.chosen), None)
     if chosen is None:
-        return f"Every value that was tried costs more than {kept}: nothing is chosen."
-    found = f"AUC {fraction(chosen.auc.mean)} against {fraction(undefended.auc.mean)} without a defense"
-    if chosen.tpr is not None and document.fpr is not None:
-        shares = percent(chosen.tpr.mean, decimals(document.fpr))
-        found += f"; {shares} of the members found at {level(document.fpr)} false alarms"
+        acted = [one for one in document.tried if not one.idle]
+        if not acted:
+            return "Nothing is chosen: no value that was tried made a difference."
+        which = "was tried" if len(acted) == len(document.tried) else "acted"
+        return f"Every value that {which} costs more than {kept}: nothing is chosen."
     return (
-        f"Of the values that cost at most {kept}, {chosen.defense} leaks least ({found}; accuracy "
-        f"{percent(chosen.accuracy.mean)}). This is a choice, not a finding: audit it, on other models, with reticent "
+        f"Of the values that cost at most {kept}, {chosen.defense} leaks least: its AUC is {fraction(chosen.auc.mean)} "
+        f"({chosen.attack}), that without a defense {fraction(plain.auc.mean)} ({plain.attack}); its accuracy is "
+        f"{percent(chosen.accuracy.mean)}. This is a choice, not a finding: audit it, on other models, with reticent "
         f'audit --defense "{chosen.defense}".'
     )
+
+
+def _idle(document: SearchDocument) -> list[str]:
+    """Name the values with which the defense never acted."""
+    idle = [one.defense for one in document.tried if one.idle]
+    if not idle:
+        return []
+    return [f"{listed(idle)} never acted: {agree(len(idle), 'it gives', 'they give')} the same answers as no defense."]

@@ -15,7 +15,7 @@ from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.numbers import OverallRate, Statistic
 from reticent.findings.population import Population
 from reticent.rounding import decimals, fraction, level, percent, plain
-from reticent.say import exposed_group
+from reticent.say import blind, exposed_group
 from reticent.say.grammar import agree, alarms, listed, plural
 from reticent.say.population import UNLEARNED
 
@@ -26,6 +26,7 @@ CONCLUSIONS = {
     Reason.TOO_SMALL: f"{NOTHING}, but this audit is too small to exclude a leak that matters.",
     Reason.FEW_MODELS: f"{NOTHING}, but this audit is too small to exclude a leak that matters.",
     Reason.TIES: f"{NOTHING}, but equal scores decide the share found, so a leak that matters is not excluded.",
+    Reason.BACKWARDS: f"{NOTHING} as it is meant, but whoever reads backwards finds members: that is a leak.",
     Reason.FEW_RECORDS: "Nothing is judged: intervals over so few records of one model cannot be relied on (at least "
     f"{FEWEST} members and {FEWEST} non-members are needed).",
     Reason.LEARNING_UNKNOWN: f"{NOTHING}, but it is not known whether the models learned, and {UNLEARNED}.",
@@ -42,32 +43,47 @@ OPEN = {
     Reason.TIES: "Whether there is a leak: too many records have equal scores for attacks to be read at that rate.",
     Reason.FEW_RECORDS: f"Whether there is a leak: at least {FEWEST} members and {FEWEST} non-members, or more models, "
     "are needed to judge it.",
+    Reason.SHIFT: "Whether there is a leak: members and non-members differ without the model, which can hide one.",
     Reason.MOST_UNLEARNED: "Whether models that work leak: these learned nothing. More of them would not tell; train "
     "better first.",
 }
 """What is not known where nothing could be told."""
 WORDS = {Leak.FOUND: "Leak found", Leak.NOT_FOUND: "No leak found", Leak.CANNOT_TELL: "Cannot tell"}
 """The shortest form."""
+BACKWARDS = "Leak, backwards"
+"""The shortest form where attacks work backwards alone."""
 
 
 def spoken(said: Verdict, audits: Sequence[Audit], population: Population, names: Sequence[str] = ()) -> Verdict:
     """Fill in the sentences of a verdict; `names` are those of the classes, or empty."""
     best = next(audit for audit in audits if audit.name == said.attack)
-    detail = [*_learners(said, population), *_intervals(said, best), *_basis(said, best, audits), *_conclusion(said)]
-    told = [sentence(said)]
+    detail = [
+        *_learners(said, population),
+        *_intervals(said, best),
+        *_basis(said, best, audits),
+        *_backwards(said, audits),
+        *_conclusion(said),
+    ]
+    told = [sentence(said, audits)]
     if said.group is not None:
         told.insert(0 if said.reason is Reason.IN_A_GROUP else 1, exposed_group.sentence(said.group, names))
         detail += exposed_group.details(said, said.group, names)
-    unsaid = tuple(_unsaid(said, best, audits))
-    return said.with_(sentence=" ".join(told), detail=" ".join(detail), cannot_say=unsaid)
+    return said.with_(sentence=" ".join(told), detail=" ".join(detail), cannot_say=tuple(_unsaid(said, best)))
+
+
+def word(said: Verdict) -> str:
+    """Say the verdict in its shortest form."""
+    return BACKWARDS if said.reason is Reason.BACKWARDS else WORDS[said.leak]
 
 
 def meaning(said: Verdict, population: Population) -> str:
     """Say what follows for whoever reads the verdict."""
-    if said.leak is Leak.FOUND:
+    if said.leak is Leak.FOUND or said.reason is Reason.BACKWARDS:
         return "Anyone who may query such a model can learn of some records that they were used to train it."
     if said.leak is Leak.NOT_FOUND:
         return "This holds for the attacks that were tried; others may find more."
+    if said.reason is Reason.SHIFT:
+        return f"That is neither a pass nor a fail: {blind.SETTLED}."
     settle = "models that all learn" if population.health else "more records, or more models,"
     return f"That is neither a pass nor a fail: {settle} may settle it."
 
@@ -86,8 +102,16 @@ def chosen(said: Verdict) -> str:
     return f"{most}; {said.best_among} of {many} tried do better than chance here"
 
 
-def sentence(said: Verdict) -> str:
-    """Say what an attacker finds."""
+def sentence(said: Verdict, audits: Sequence[Audit]) -> str:
+    """Say what an attacker finds; one who reads an attack backwards, where that alone finds anything."""
+    if said.reason is Reason.BACKWARDS:
+        least = min((audit for audit in audits if audit.name in said.wrong_sign), key=lambda audit: audit.auc.mean)
+        return (
+            f"An attacker who reads {least.name} backwards tells a training record from another one in "
+            f"{percent(1 - least.auc.mean)} of pairs; chance is 50 %."
+        )
+    if said.excess is not None:
+        return blind.headline(said)
     if said.best_by is Statistic.AUC or said.tpr is None or said.fpr is None:
         return f"An attacker tells a training record from another one in {percent(said.auc)} of pairs; chance is 50 %."
     return f"{_finds(said)}; chance is {level(said.fpr)}."
@@ -165,7 +189,8 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
     each = "each with at least" if len(targets) > 1 else "with"
     comma = "," if len(targets) > 1 else ""
     lines.append(
-        f"Measured on {plural(len(targets), 'model')}{comma} {each} {members:,} members and {others:,} non-members."
+        f"Measured on {plural(len(targets), 'model')}{comma} {each} {plural(members, 'member')} and "
+        f"{plural(others, 'non-member')}."
     )
     if too_few(len(targets)):
         lines.append(
@@ -174,7 +199,21 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
     return lines
 
 
+def _backwards(said: Verdict, audits: Sequence[Audit]) -> list[str]:
+    """Say which attacks rank members below non-members."""
+    wrong = [f"{one.name} (AUC {fraction(one.auc.mean)})" for one in audits if one.name in said.wrong_sign]
+    if not wrong:
+        return []
+    ranks, its = agree(len(wrong), "ranks", "rank"), agree(len(wrong), "its", "their")
+    return [
+        f"{listed(wrong)} {ranks} members below non-members, by more than chance: read backwards, that gives members "
+        f"away as well. Check the sign of {its} scores, and that members and non-members come from one source."
+    ]
+
+
 def _conclusion(said: Verdict) -> list[str]:
+    if said.reason in {Reason.SHIFT, Reason.MORE_THAN_SHIFT}:
+        return [blind.beyond(said), blind.conclusion(said)]
     if said.leak is not Leak.FOUND:
         return [CONCLUSIONS[said.reason or Reason.TOO_SMALL]]
     if said.reason is Reason.IN_A_GROUP:
@@ -204,7 +243,7 @@ def unresolved(audit: Audit) -> list[str]:
     return lines
 
 
-def _unsaid(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
+def _unsaid(said: Verdict, best: Audit) -> list[str]:
     lines, models = unresolved(best), len(best.targets)
     if models == 1:
         lines.append("One model was audited: how much another training run would differ is not known.")
@@ -212,12 +251,6 @@ def _unsaid(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
         lines.append(f"Only {models} models were audited: how much they differ is hardly known.")
     if said.leak is Leak.CANNOT_TELL and said.reason in OPEN:
         lines.append(OPEN[said.reason])
-    wrong = [audit for audit in audits if audit.name in said.wrong_sign]
-    lines += [
-        f"{audit.name} ranks members below non-members (AUC {fraction(audit.auc.mean)}): its scores may have the wrong "
-        "sign."
-        for audit in wrong
-    ]
     return [
         *lines,
         "Attacks that were not tried may find more: every figure is a lower bound on the leak.",

@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.errors import InputError
-from reticent.signals.squashed import COUNTS, squashed
 
 Floats = NDArray[np.float64]
 TYPES = {"bfloat16": (8, -133), "float16": (11, -24), "float32": (24, -149), "float64": (53, -1074)}
@@ -105,26 +104,13 @@ def check_probabilities(probabilities: NDArray[np.floating], told: Resolution, n
     """Check that one model's numbers ``(N, C)``, or ``(N, 1)`` of class 1 of two, are probabilities."""
     sums = probabilities.sum(axis=1, dtype=np.float64)
     classes = probabilities.shape[1]
-    if (
-        probabilities.min(initial=0) >= 0
-        and classes > 1
-        and len(sums)
-        and (np.abs(sums - 100) <= 1 + classes / 4).all()
-    ):
-        raise InputError(f"{name}: expected rows that sum to 1, got sums of 100, as of percentages: divide them by 100")
-    if classes > 1 and squashed(probabilities) == COUNTS:
-        whole = np.median(sums)
-        raise InputError(
-            f"{name}: expected rows that sum to 1, got whole numbers and sums of about {whole:.0f}: divide all by one "
-            f"number, such as {whole:.0f}"
-        )
     wrong = ~((probabilities >= 0) & (probabilities <= 1 + SLACK))
     if wrong.any():
         record = int(np.argmax(wrong.any(axis=1)))
         value = probabilities[record][wrong[record]][0]
         raise InputError(
             f"{name}: expected numbers from 0 to 1, got {value:.6g} for record {record}: logits are given as logits, "
-            "percentages divided by 100"
+            "percentages divided by 100, counts by their sum"
         )
     off = np.abs(sums - 1)
     if classes > 1 and (off > max(SLACK, told.unit * classes / 2)).any():

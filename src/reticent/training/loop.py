@@ -90,8 +90,18 @@ def fit(
     then = None if recipe.stop_after is not None else objective.then()
     if then is None:
         return history
-    following = recipe.replace(patience=None, warmup_epochs=0.0, **then[0])
-    return joined(history, fit(model, following, materials, then[1], streams.child("then"), make=make))
+    following = recipe.replace(
+        epochs=then.epochs,
+        optimizer="sgd",
+        learning_rate=then.learning_rate,
+        momentum=then.momentum,
+        nesterov=False,
+        weight_decay=then.weight_decay,
+        schedule="cosine",
+        warmup_epochs=0.0,
+        patience=None,
+    )
+    return joined(history, fit(model, following, materials, then.objective, streams.child("then"), make=make))
 
 
 def joined(first: History, then: History) -> History:

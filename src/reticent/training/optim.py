@@ -118,8 +118,9 @@ class Sgd(Optimizer):
         self._buffers: dict[int, Tensor] = {}
 
     def _torch(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
-        options: dict[str, Any] = {"momentum": self._momentum, "nesterov": self._nesterov}
-        return torch.optim.SGD([parameter], lr=self.rate, weight_decay=self.weight_decay, fused=True, **options)
+        return torch.optim.SGD(
+            [parameter], self.rate, self._momentum, 0, self.weight_decay, nesterov=self._nesterov, fused=True
+        )
 
     def _update(self, active: dict[int, Tensor]) -> None:
         fresh = [i for i in active if i not in self._buffers and self._momentum]

@@ -34,14 +34,16 @@ def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
         rng: draws the references on which `a` is chosen.
 
     Returns:
-        ``(T, N)`` from 0 to 1, in steps of one over the number of comparison records.
+        ``(T, N)`` from 0 to 1, in steps of one over the number of comparison records; or log-ratios, a mean over
+        queries.
 
     Cost: O((R + T) N Q) for the ratios of all targets, then a sort and a binary search a target; with several queries
     O(T N Z Q). ``a="auto"`` adds a pass over the signals and 44 counts a target. Memory: the scores and a block, or one
     target's ratios if they are larger.
     """
     queries = spec.queries or problem.signals.queries
-    problem = replace(problem, population=None) if spec.population == "others" else problem
+    alone = spec.population == "others" or spec.score == "log-ratio"
+    problem = replace(problem, population=None) if alone else problem
     # The pair of a record with itself has LR = 1, never above gamma: it only leaves the denominator.
     compared = problem.signals.records - 1 if problem.population is None else problem.population.records
     chosen = np.full(len(problem.targets), 1.0 if spec.a == "auto" else spec.a)
@@ -50,7 +52,11 @@ def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
     scores = np.empty(problem.shape)
     for group in ratios.groups(problem, queries):
         part = replace(problem, targets=problem.targets[group])
-        log_x, others = ratios.audited(spec, part, queries).logs(chosen[group]), ratios.held_out(spec, part, queries)
+        log_x = ratios.audited(spec, part, queries).logs(chosen[group])
+        if spec.score == "log-ratio":
+            scores[group] = log_x.size.mean(axis=2)
+            continue
+        others = ratios.held_out(spec, part, queries)
         log_z = log_x if others is None else others.logs(chosen[group])
         for i, row in enumerate(range(len(scores))[group]):
             scores[row] = beaten(log_x.of(i), log_z.of(i), float(np.log(spec.gamma))) / compared

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, Lt
 
 from reticent.attacks.base import Needs, Offer
-from reticent.errors import InputError
+from reticent.errors import InputError, SpecError
 from reticent.spec import Spec
 
 Formula = Literal["softmax", "taylor", "soft-margin", "sm-taylor"]
@@ -18,6 +18,9 @@ class Rmia(Spec):
 
     mode: Literal["online", "offline"] = "online"
     """Marginals from IN and OUT references with equal weights, or from OUT references alone, corrected by `a`."""
+    score: Literal["count", "log-ratio"] = "count"
+    """How many records a record beats; or, without ties, the logarithm of its probability under the target over its
+    marginal. That ranks a target's records as InfoRMIA does; at temperature 1 it is BASE1."""
     gamma: Annotated[float, Ge(1)] = 1.0
     """A record dominates another if the ratio of their likelihood ratios is strictly above this; the paper uses 2, its
     authors' later tool 1, which ties fewer records."""
@@ -43,6 +46,11 @@ class Rmia(Spec):
     epsilon: Annotated[float, Gt(0), Lt(1)] = 1e-30
     """Smallest probability, or smallest size of a negative one."""
 
+    @property
+    def odd(self) -> bool:
+        """Whether probabilities can be negative."""
+        return self.signal in {"taylor", "sm-taylor"} and self.degree % 2 == 1
+
     def margins_suffice(self, temperature: float, classes: int) -> bool:
         """Whether the margin says all that the signal needs."""
         return self.signal in {"softmax", "soft-margin"} and (temperature == 1 or classes == 2)
@@ -51,6 +59,16 @@ class Rmia(Spec):
 def needs(spec: Rmia) -> Needs:
     """Say what it looks at: logits, but where margins suffice; offline, IN references only to choose `a` on them."""
     logits, population = not spec.margins_suffice(temperature(spec), 0), spec.population != "others"
+    if spec.score == "log-ratio":
+        for key, vain in {
+            "gamma": spec.gamma != 1,
+            "population": spec.population != "auto",
+            "degree": spec.odd,
+        }.items():
+            if vain:
+                told = f"{key} = {getattr(spec, key)}"
+                raise SpecError(f"rmia: score = log-ratio does not go with {told}: leave one of them out")
+        population = False
     if spec.mode == "online":
         return Needs(references_in=1, references_out=1, logits=logits, population=population)
     alone = 2 if spec.a == "auto" else 1

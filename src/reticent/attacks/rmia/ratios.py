@@ -82,8 +82,7 @@ def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.
     both = spec.mode == "online" and signals is problem.signals
     balance = _balance(spec, problem) if signals is problem.signals else None
     divisor = temperature(spec, Offer.of(problem), queries)
-    odd = spec.signal in {"taylor", "sm-taylor"} and spec.degree % 2 == 1
-    negative = np.zeros(shape, dtype=np.bool_) if odd else None
+    negative = np.zeros(shape, dtype=np.bool_) if spec.odd else None
     for block, p, log in probability.read(spec, signals, problem.targets, divisor, queries):
         log_p[:, block] = log
         if negative is not None:

@@ -12,6 +12,9 @@ from reticent.auditing.comparison.rows import AUC, TPR, MeasuredRow
 from reticent.findings.comparison import PairTest, Role
 from reticent.findings.numbers import Lower, PairedDifference, Statistic
 
+SAME = PairedDifference(difference=0.0, interval=(0.0, 0.0), p=1.0)
+"""Of rows that give the same answers: that is no matter of chance."""
+
 
 def pairs(rows: Sequence[MeasuredRow], fpr: float | None, confidence: float) -> tuple[PairTest, ...]:
     """Test every two rows that answer a question, by each statistic that both have.
@@ -60,6 +63,8 @@ def _asked(first: MeasuredRow, second: MeasuredRow) -> bool:
 
 
 def _attacked(first: MeasuredRow, second: MeasuredRow, column: int, confidence: float) -> PairedDifference:
+    if first.scores.same_scores(second.scores):
+        return SAME
     members = first.scores.members.sum(axis=1)
     others = first.scores.members.shape[1] - members
     counted = int(members.min()) if column == TPR else int(np.minimum(members, others).min())
@@ -74,9 +79,9 @@ def _accuracy(first: MeasuredRow, second: MeasuredRow, confidence: float) -> Pai
     one, two = first.scores, second.scores
     if one.correct is None or two.correct is None:
         return None
-    if one.runs is not None and one.runs == two.runs and np.array_equal(one.correct, two.correct):
-        # Not by chance: they are the same models.
-        return PairedDifference(difference=0.0, interval=(0.0, 0.0), p=1.0)
+    models = one.runs is not None and one.runs == two.runs
+    if (models or one.same_scores(two)) and np.array_equal(one.correct, two.correct):
+        return SAME
     return over_records(one.correct, two.correct, ~one.members, confidence)
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from reticent.attacks.base import Problem
 from reticent.errors import InputError
 from reticent.jobs.config import Job
-from reticent.spec import Spec, full
+from reticent.signals.queries import Queries
+from reticent.spec import Spec
 
 ADVICE = {
     "records": ("their records", "give both the same --dataset"),
@@ -32,12 +32,12 @@ class Shared:
     membership: str
     targets: list[int]
     references: list[int]
-    attacks: list[Mapping[str, Any]]
+    attacks: tuple[Spec, ...]
     confidence: float
     records: str | None = None
     roles: Mapping[str, Sequence[int]] | None = None
     seed: int | None = None
-    queries: Mapping[str, Any] | None = None
+    queries: Queries | None = None
 
     @classmethod
     def of_outputs(cls, problem: Problem, attacks: Sequence[Spec], confidence: float) -> "Shared":
@@ -47,7 +47,7 @@ class Shared:
             membership=problem.membership.digest,
             targets=problem.targets.tolist(),
             references=problem.references.tolist(),
-            attacks=[full(one) for one in attacks],
+            attacks=tuple(attacks),
             confidence=confidence,
         )
 
@@ -60,12 +60,12 @@ class Shared:
             membership=population.membership.digest,
             targets=list(range(population.models)),
             references=list(range(population.models)),
-            attacks=[full(one) for one in job.attacks],
+            attacks=job.attacks,
             confidence=job.config.confidence,
             records=population.records.digest,
             roles=population.roles.to_json(),
             seed=population.seed,
-            queries=full(population.queries),
+            queries=population.queries,
         )
 
 

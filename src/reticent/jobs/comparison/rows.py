@@ -1,8 +1,7 @@
 """The rows of a comparison once they are audited, with what the paired tests need of them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +9,9 @@ from numpy.typing import NDArray
 from reticent.attacks.base import Problem
 from reticent.auditing.comparison.compare import RowScores
 from reticent.findings.audit import AuditDocument
+from reticent.findings.base import Plain
 from reticent.findings.comparison import Change, Role, Row, RowCosts, RowNumbers
+from reticent.findings.runs import leaves
 from reticent.jobs.attack import Attacked
 from reticent.jobs.audit import Audited, Evaluated
 from reticent.jobs.comparison.early import Stop
@@ -129,17 +130,11 @@ def brought(done: Audited | Attacked, problem: Problem, name: str) -> AuditedRow
     )
 
 
-def changes(baseline: Any, recipe: Any) -> tuple[Change, ...]:
+def changes(baseline: Plain | None, recipe: Plain | None) -> tuple[Change, ...]:
     """List the options in which a recipe differs from the baseline's."""
-    one, other = _flat(baseline), _flat(recipe)
+    one, other = dict(leaves(baseline or {})), dict(leaves(recipe or {}))
     return tuple(
         Change(key=key, baseline=one.get(key), value=other.get(key))
         for key in dict.fromkeys([*one, *other])
         if one.get(key) != other.get(key)
     )
-
-
-def _flat(value: Any, path: Sequence[str] = ()) -> dict[str, Any]:
-    if isinstance(value, Mapping):
-        return {key: leaf for name, item in value.items() for key, leaf in _flat(item, (*path, str(name))).items()}
-    return {".".join(path): value} if path else {}

@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from reticent import opening
 from reticent.errors import InputError, UnknownNameError
 from reticent.jobs.defenses import parts_of, with_option
-from reticent.options import SHORT, AuditConfig
+from reticent.options import SHORT, AuditConfig, Options
 from reticent.training.recipe import Recipe
 
 Source = str | Path | Mapping[str, Any] | AuditConfig
@@ -17,7 +17,7 @@ Recipes = str | Path | Sequence[Source] | Mapping[str, Source]
 """One TOML file; several sources; or several by name."""
 
 
-Defense = str | Mapping[str, Any]
+Defense = str | Options
 Defenses = Defense | Sequence[Defense]
 """One defense, or several: texts, or tables with a name and options."""
 
@@ -75,14 +75,14 @@ def of_defenses(defenses: Any, others: Sequence[str]) -> dict[str, Source]:
     given = [defenses] if isinstance(defenses, (str, Mapping)) else defenses
     if not isinstance(given, Sequence) or not all(isinstance(one, (str, Mapping)) for one in given):
         raise InputError(f"defenses: expected names such as relaxloss or dpsgd:epsilon=8, got {defenses!r}")
-    texts = [one if isinstance(one, str) else _as_text(one) for one in given]
+    texts = [one if isinstance(one, str) else _as_text(dict(one)) for one in given]
     for number, name in enumerate(texts):
         if name in texts[:number] or name in others:
             raise InputError(f"two recipes or defenses are called {name!r}: leave one out, or give it other options")
     return {name: {"defense": name} for name in texts}
 
 
-def _as_text(defense: Mapping[str, Any]) -> str:
+def _as_text(defense: Options) -> str:
     """Write a defense that is given as a table as a text."""
     parts_of(defense)
     text = str(defense["name"])
@@ -101,13 +101,11 @@ def check_defense(defense: Any, *, alone: bool) -> None:
     )
 
 
-def check_runs(values: Mapping[str, Any]) -> None:
+def refuse_runs(runs: Any) -> NoReturn:
     """Refuse runs that are given by name, which a call takes by their place."""
-    if "runs" in values:
-        runs = values["runs"]
-        several = runs if isinstance(runs, (list, tuple)) and runs else ("audit-a", "audit-b")
-        shown = ", ".join(repr(str(run)) if isinstance(run, (str, Path)) else told(run) for run in several)
-        raise InputError(f"runs: they are given by their place, not by name: write reticent.compare({shown})")
+    several = runs if isinstance(runs, (list, tuple)) and runs else ("audit-a", "audit-b")
+    shown = ", ".join(repr(str(run)) if isinstance(run, (str, Path)) else told(run) for run in several)
+    raise InputError(f"runs: they are given by their place, not by name: write reticent.compare({shown})")
 
 
 def told(value: Any) -> str:
@@ -115,11 +113,11 @@ def told(value: Any) -> str:
     return repr(value) if isinstance(value, (int, float)) else type(value).__name__
 
 
-def check_arguments(values: Mapping[str, Any], arguments: Iterable[str]) -> None:
+def check_arguments(given: Iterable[str], arguments: Iterable[str]) -> None:
     """Refuse a key that looks most like an argument of the call, and not like a key of a configuration."""
     keys = {*AuditConfig.model_fields, *Recipe.model_fields, *SHORT}
     own = set(arguments) - keys
-    for key in values:
+    for key in given:
         head = key.replace("__", ".").split(".")[0]
         close = get_close_matches(head, sorted(own | keys), n=1)
         if head not in keys and close and close[0] in own:

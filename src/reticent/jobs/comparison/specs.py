@@ -4,19 +4,17 @@ A comparison is paired: the same records, the same membership, the same streams,
 the models were made, and nothing else, so that differences are not those of other splits.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
-
-from numpy.typing import NDArray
 
 from reticent.data.load import of_python
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
 from reticent.findings.audit import AuditDocument
 from reticent.jobs import replicas
-from reticent.jobs.attack import audited, problem_of, read_signals, runnable
+from reticent.jobs.attack import Outputs, audited, read_signals, runnable
 from reticent.jobs.attacks import gather_attacks
 from reticent.jobs.comparison.pairing import Shared, check_pairs
 from reticent.jobs.comparison.sources import (
@@ -32,7 +30,7 @@ from reticent.jobs.comparison.sources import (
 from reticent.jobs.config import OWN, Job, chosen, gather, prepare
 from reticent.jobs.defenses import NONE, has_defense
 from reticent.jobs.reading import read_document
-from reticent.options import SHORT, AttackConfig, AuditConfig, DataOptions
+from reticent.options import SHORT, AttackConfig, AuditConfig, DataOptions, Options
 from reticent.say.grammar import agree
 from reticent.spec import text
 from reticent.training.augmentation import usual
@@ -48,14 +46,14 @@ class RowSpec:
         config: how it is attacked and audited.
         shared: what its numbers rest on, but how its models were made.
         job: what to train, or to find finished; None for outputs that were brought.
-        arrays: those outputs, as `reticent.attack` takes them; None for a job.
+        outputs: None for a job.
     """
 
     name: str
     config: AttackConfig
     shared: Shared
     job: Job | None = None
-    arrays: Mapping[str, NDArray[Any]] | None = None
+    outputs: Outputs | None = None
 
     @classmethod
     def of_job(cls, name: str, job: Job) -> "RowSpec":
@@ -79,7 +77,7 @@ VALIDATION = 10
 def row_specs(
     runs: Sequence[str | Path | Finished],
     recipes: Recipes,
-    values: Mapping[str, Any],
+    values: Options,
     defenses: Defenses = (),
     *,
     augmented: bool = False,
@@ -106,7 +104,7 @@ def row_specs(
             raise InputError(f"augmented: a row is called {AUGMENTED!r} already: rename that folder or file")
         found += every.rows({AUGMENTED: every.augmented()})
     if found and all(one.job is None for one in found):
-        _refuse_training(values)
+        _refuse_training(key for key, value in values.items() if value is not None)
     if len(found) < 2:
         raise InputError(
             f"expected at least two runs or recipes to compare, got {len(found)}: give --defense NAME (it is held "
@@ -139,7 +137,7 @@ def baseline_of(found: Sequence[RowSpec], name: str | None) -> RowSpec:
 class _ForAll:
     """The values that hold for all rows, and the records, which are loaded once."""
 
-    def __init__(self, values: Mapping[str, Any]) -> None:
+    def __init__(self, values: Options) -> None:
         self._values = dict(values)
         self._unaware = bool(self._values.pop("also_non_adaptive", None))
         self._records: dict[tuple[Any, ...], Records] = {}
@@ -188,6 +186,10 @@ class _ForAll:
         for name, job in made.items():
             if job.config.reference is None and len(job.population.roles.reference) < most:
                 made[name] = self._with_unaware(prepare(job.config.replace(reference=most), job.records))
+        # Where all attacks that fit are asked for, only those are compared by that fit every row.
+        common = set.intersection(*({one.method for one in job.attacks} for job in made.values()))
+        for name, job in made.items():
+            made[name] = replace(job, attacks=tuple(one for one in job.attacks if one.method in common))
         return [RowSpec.of_job(name, job) for name, job in made.items()]
 
     def validated(self, runs: bool) -> None:
@@ -223,17 +225,22 @@ class _ForAll:
 
     def brought(self, path: Path) -> RowSpec:
         """Read outputs, and find which attacks run on them."""
-        dotted = {_dotted(key): value for key, value in self._values.items()}
-        known = {key: value for key, value in dotted.items() if key.split(".")[0] in AttackConfig.model_fields}
-        config = gather_attacks(None, known)
-        arrays = read_signals(path, config.group_by)
+        config = for_all(self._values)
+        outputs = read_signals(path, config.group_by)
         try:
-            problem = problem_of(arrays)
+            problem = outputs.problem()
             problem = problem.among(audited(problem, config))
             shared = Shared.of_outputs(problem, runnable(problem, config)[0], config.confidence)
-            return RowSpec(path.stem, config, shared, arrays=arrays)
+            return RowSpec(path.stem, config, shared, outputs=outputs)
         except ReticentError as error:
             raise error.prefixed(f"{path}: ") from None
+
+
+def for_all(values: Options) -> AttackConfig:
+    """Take what is said for all rows of attacks and of the tests."""
+    dotted = {_dotted(key): value for key, value in values.items()}
+    known = {key: value for key, value in dotted.items() if key.split(".")[0] in AttackConfig.model_fields}
+    return gather_attacks(None, known)
 
 
 def _dotted(key: str) -> str:
@@ -247,10 +254,10 @@ def _flag(key: str) -> str:
     return f"--set {key}" if "." in name else f"--{name.replace('_', '-')}"
 
 
-def _refuse_training(values: Mapping[str, Any]) -> None:
+def _refuse_training(given: Iterable[str]) -> None:
     """Refuse what has no meaning where nothing is trained."""
     known = {*AuditConfig.model_fields, *Recipe.model_fields, *SHORT}
-    for key in [_dotted(key).split(".")[0] for key, value in values.items() if value is not None]:
+    for key in [_dotted(key).split(".")[0] for key in given]:
         if key not in known:
             raise UnknownNameError("key", key, known)
         if key not in AttackConfig.model_fields:

@@ -101,11 +101,11 @@ def audited(
         accuracy=SideAccuracy(
             members=_share(correct[row], settings.confidence), non_members=_share(correct[~row], settings.confidence)
         ),
-        verdict=SideVerdict.model_validate(dict(said) | {"sentence": sentence(said)}, extra="ignore"),
+        verdict=SideVerdict.model_validate(dict(said) | {"sentence": sentence(said, audits)}, extra="ignore"),
         attacks=tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in audits),
         epsilon=say_epsilon.spoken(epsilons.overall),
         references=_references(made),
-        notices=(UNSTEADY,) * seen.unsteady,
+        notices=(*(UNSTEADY,) * seen.unsteady, *dict.fromkeys(ready.left_out.values())),
     )
     return Audited(found, made, scores, correct, _blind(problem, row, settings.confidence))
 

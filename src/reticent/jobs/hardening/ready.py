@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import torch
@@ -16,26 +15,24 @@ from reticent.data.roles import Roles
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.locate import Origin
 from reticent.jobs import replicas
-from reticent.jobs.attacks import build_attacks
+from reticent.jobs.attacks import build_attacks, fitting
 from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
 from reticent.jobs.locate.source import Weights, origin, states
 from reticent.jobs.recipes import at_delta, build_recipe
-from reticent.models import ARCHITECTURES
 from reticent.objectives.base import Examples
-from reticent.options import AuditConfig
+from reticent.options import AuditConfig, Options
 from reticent.population.population import Population
 from reticent.population.train import choose_device
 from reticent.procedures import PROCEDURES
 from reticent.procedures.base import given_state
-from reticent.procedures.check import check, check_network, needs
+from reticent.procedures.check import check_records, needs
 from reticent.rounding import percent
 from reticent.signals.queries import Queries
 from reticent.signals.query import Seen, ask, unsteady
 from reticent.spec import Spec
 from reticent.training.data import Preparation
-from reticent.training.loop import check_recipe
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
@@ -53,6 +50,7 @@ class Ready:
         after: those of the repaired model: the whole defended recipe.
         membership: of the references and, in the last row, of the model.
         attacks: their specs.
+        left_out: why attacks are not among them, by name, where all that fit are asked for.
         materials: what the model is repaired with.
         trained: the model's state.
         initial: its state before training.
@@ -69,6 +67,7 @@ class Ready:
     after: Population
     membership: Membership
     attacks: tuple[Spec, ...]
+    left_out: Mapping[str, str]
     materials: Materials
     trained: dict[str, Tensor]
     initial: dict[str, Tensor]
@@ -110,36 +109,43 @@ def ready(
     initial: Weights | int | None,
     records: Asked,
     defense: str,
-    options: Mapping[str, Any],
+    options: Options,
 ) -> Ready:
     """Check everything that can be checked before training."""
     device = choose_device(config.device)
-    text = _repairing(defense, options)
-    attacks = build_attacks(config)
     told = {"name": defense, **options}
+    _check_repairs(parts_of(told), defense)
+    attacks = build_attacks(config)
     # What the recipe needs of records does not depend on the records.
     wanted = bool(needs(build_recipe(BY_KIND["tabular"], defended(config.recipe, told))))
     known = gathered(records, config.seed, needed=wanted)
     recipe = build_recipe(BY_KIND[known.records.kind], defended(config.recipe, told), str(records.dataset or ""))
     after, membership = _references(config, recipe, known)
     recipe = after.recipe
-    _check(recipe, known, int(membership.matrix.sum(axis=1).min()))
+    if recipe.patience is not None:
+        raise SpecError("patience: there are no validation records here to stop early by: give --epochs instead")
+    members = int(membership.matrix.sum(axis=1).min())
+    check_records(recipe, known.records, reference=len(known.reference), validation=0, members=members)
     last = after.models
-    replicas.check(attacks, recipe, unaware=False)
     offer = Offer(known.records.classes, len(after.queries.views()), logits=True, population=False)
-    for spec in attacks:
+
+    def fits(spec: Spec) -> None:
+        replicas.check([spec], recipe)
         check_offer(spec, offer)
         check_membership(spec, membership, [last], np.arange(last))
+
+    attacks, left_out = fitting(config, attacks, fits)
     materials = _materials(known, torch.device(device))
     trained, before_training, where, seen = _model(recipe, weights, initial, materials, after, membership)
     return Ready(
         config=config,
-        defense=text,
+        defense=defense,
         sorted=known,
         before=replace(after, recipe=undefended(recipe)),
         after=after,
         membership=membership,
         attacks=attacks,
+        left_out=left_out,
         materials=materials,
         trained=trained,
         initial=before_training,
@@ -176,9 +182,8 @@ def asked(network: nn.Module, examples: Examples, materials: Materials, name: st
         return replace(seen, unsteady=unsteady(network, examples, materials.prepare, materials.classes))
 
 
-def _repairing(defense: str, options: Mapping[str, Any]) -> str:
+def _check_repairs(parts: Mapping[str, Options], defense: str) -> None:
     """Check that a defense repairs a model and changes nothing but its weights."""
-    parts = parts_of({"name": defense, **options})
     procedure = parts.get("procedure", {}).get("name")
     able = [name for name, entry in PROCEDURES.items() if entry.repair is not None]
     if procedure not in able:
@@ -191,23 +196,6 @@ def _repairing(defense: str, options: Mapping[str, Any]) -> str:
             f"{parts['output']['name']} changes what a model answers, and no weights that could be written: leave it "
             "out, and put it behind the repaired model"
         )
-    return defense
-
-
-def _check(recipe: Recipe, known: Sorted, members: int) -> None:
-    """Check a recipe against the records, of which the model with the fewest has so many members."""
-    records = known.records
-    if recipe.patience is not None:
-        raise SpecError("patience: there are no validation records here to stop early by: give --epochs instead")
-    kinds = ARCHITECTURES[recipe.architecture.method].kinds
-    if records.kind not in kinds:
-        raise InputError(
-            f"architecture {recipe.architecture.method!r} takes {' or '.join(kinds)} records, got {records.kind} of "
-            f"shape {records.x.shape[1:]}"
-        )
-    check_recipe(recipe, records.kind, records.x.shape[1:], 0)
-    check(recipe, len(known.reference), records.classes, kind=records.kind, members=members)
-    check_network(recipe, records)
 
 
 def _model(

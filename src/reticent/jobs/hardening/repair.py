@@ -4,7 +4,6 @@ import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from safetensors.torch import load_file, save
@@ -14,6 +13,7 @@ from reticent.ambient import fixed
 from reticent.errors import ModelError, ReticentError
 from reticent.findings.training import RepairFacts
 from reticent.jobs.hardening.ready import Ready
+from reticent.population.population import TrainingRun
 from reticent.procedures import PROCEDURES
 from reticent.procedures.base import snapshot
 from reticent.spec import canonical, full, identity
@@ -69,19 +69,26 @@ def whole(state: Mapping[str, Tensor]) -> dict[str, Tensor]:
     return {name: value.detach().cpu().contiguous().clone() for name, value in state.items()}
 
 
-def _spec(ready: Ready) -> dict[str, Any]:
-    records, population = ready.sorted.records, ready.after
-    return {
-        "kind": "repair",
-        "recipe": population.recipe,
-        "data": records.digest,
-        "seed": population.seed,
-        "model": ready.target,
-        "members": _hashed(ready.materials.members.x, ready.materials.members.y),
-        "reference": _hashed(ready.materials.reference.x, ready.materials.reference.y),
-        "weights": _hashed(*ready.trained.values()),
-        "initial": _hashed(*ready.initial.values()),
-    }
+class RepairRun(TrainingRun):
+    """What the run of a repair is made from: the two states of the model, too."""
+
+    weights: str
+    initial: str
+
+
+def _spec(ready: Ready) -> RepairRun:
+    population, materials = ready.after, ready.materials
+    return RepairRun(
+        kind="repair",
+        model=ready.target,
+        members=_hashed(materials.members.x, materials.members.y),
+        recipe=population.recipe,
+        data=ready.sorted.records.digest,
+        seed=population.seed,
+        reference=_hashed(materials.reference.x, materials.reference.y),
+        weights=_hashed(*ready.trained.values()),
+        initial=_hashed(*ready.initial.values()),
+    )
 
 
 def _hashed(*tensors: Tensor) -> str:

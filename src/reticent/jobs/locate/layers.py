@@ -38,9 +38,10 @@ from reticent.models.stages import stages
 from reticent.options import AuditConfig
 from reticent.options import Options as Asked
 from reticent.population.train import Callback
+from reticent.report.kinds import page
 from reticent.report.output import LAYERS
 from reticent.say import locate as say
-from reticent.spec import canonical, full
+from reticent.spec import full
 from reticent.training.run import batch_sizes
 
 Stages = tuple[StageFound, ...]
@@ -145,9 +146,6 @@ def run(
     checked: Callable[[Path], None] | None = None,
 ) -> LocatedLayers:
     """Train what is not finished, compare, and write what was found."""
-    from reticent.report.kinds import layers as kind  # draws with Matplotlib, which takes half a second to import
-    from reticent.report.render.html import html
-
     work, planned = Work(stage, progress), Networks(job, options, options.test)
     planned.check_stages()
     out = taken(job.config, OUT, LAYERS, [job.config.dataset], checked)
@@ -159,7 +157,7 @@ def run(
             onset, contrasts, found = _measured(planned, networks, options)
     work.tell("report")
     document = _findings(planned, networks, onset, found, work)
-    files = out.write(document, {"layers.html": html(kind.layers(document))})
+    files = out.write(document, {"layers.html": page(document)})
     return LocatedLayers(document, files, onset, contrasts, job.population.roles.audited[~planned.test])
 
 
@@ -232,12 +230,7 @@ def _findings(
         ),
         options=full(planned.options),
         recipe=full(job.population.recipe),
-        environment=work.environment(
-            device=job.device,
-            workers=job.workers,
-            models_found=sum(not one.fresh for one in made),
-            config=canonical(job.config),
-        ),
+        environment=work.trained(job, made),
     )
     return say.layers(told, (*document.data_sentences(job.records), *document.notices(made)))
 

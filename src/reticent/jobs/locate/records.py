@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent import opening
 from reticent.ambient import fixed
@@ -33,7 +32,7 @@ from reticent.report.csv import records as as_csv
 from reticent.report.output import AUDIT, RECORD_LIST, Output
 from reticent.say import exposure as say_exposure
 from reticent.say import locate as say
-from reticent.spec import canonical, full
+from reticent.spec import full
 from reticent.store import Store
 
 OUT = "reticent-records"
@@ -150,12 +149,6 @@ def run(
     work.tell("report")
     ids = population.roles.audited
     rows = document.record_rows(measured, ids, job.records.y[ids], job.records.class_names, partitions=job.partitions)
-    environment = work.environment(
-        device=job.device,
-        workers=job.workers,
-        models_found=sum(not one.fresh for one in made),
-        config=canonical(job.config),
-    )
     found = _findings(
         rows,
         source="trained",
@@ -163,7 +156,7 @@ def run(
         data=document.data_facts(job.records, population.roles),
         population=document.population_facts(population, made).with_(per_model=()),
         recipe=full(population.recipe),
-        environment=RecordsEnvironment(**dict(environment)),
+        environment=RecordsEnvironment(**dict(work.trained(job, made))),
     )
     further = (*document.data_sentences(job.records), *document.notices(made))
     return _written(out, say.records(found, further), rows, job.records)
@@ -212,18 +205,11 @@ def _written(out: Output, found: RecordsDocument, rows: Sequence[RecordRow], rec
     from reticent.report.kinds import records as kind  # draws with Matplotlib, which takes half a second to import
     from reticent.report.render.html import html
 
-    shown = {row.record for row in [*rows[:PICTURED], *found.most_memorised[:PICTURED]]}
-    page = html(kind.records(found, rows, _thumbnails(records, shown)))
+    shown = {row.record for row in (*rows[:PICTURED], *found.most_memorised[:PICTURED])}
+    page = html(kind.records(found, rows, {} if records is None else records.thumbnails(shown)))
     plain = [row.to_json() for row in rows]
     files = out.write(found, {"records.html": page, "records.csv": as_csv(plain)})
     return LocatedRecords(found, files, plain)
-
-
-def _thumbnails(records: Records | None, ids: set[int]) -> dict[int, NDArray[Any]]:
-    if records is None:
-        return {}
-    drawn = {record: records.thumbnail(record) for record in sorted(ids)}
-    return {record: picture for record, picture in drawn.items() if picture is not None}
 
 
 def read_rows(path: Path) -> list[RecordRow]:

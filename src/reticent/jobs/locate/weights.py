@@ -26,6 +26,7 @@ from reticent.locate.weights import Scoring
 from reticent.options import AuditConfig
 from reticent.population.train import choose_device
 from reticent.population.using import using
+from reticent.report.kinds import page
 from reticent.report.output import WEIGHTS, Output
 from reticent.say import locate as say
 from reticent.spec import full
@@ -148,9 +149,6 @@ def _located(
     source: Source, config: AuditConfig, scoring: Scoring, repeats: int, out: Output, work: Work
 ) -> LocatedWeights:
     """Score, and write the page and, last, the numbers; the scores themselves are files of their own by then."""
-    from reticent.report.kinds import weights as kind  # draws with Matplotlib, which takes half a second to import
-    from reticent.report.render.html import html
-
     source.restore()
     device = source.materials.prepare.device
     with work.on("scoring"):
@@ -183,5 +181,5 @@ def _located(
     )
     document = say.weights(document)
     work.tell("report")
-    shown, numbers = out.write(document, {"weights.html": html(kind.weights(document))})
+    shown, numbers = out.write(document, {"weights.html": page(document)})
     return LocatedWeights(document, (shown, *found.files, numbers))

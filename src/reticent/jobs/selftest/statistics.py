@@ -79,8 +79,7 @@ def epsilons() -> Checks:
     yield near("one-run-90-of-100", 1.63082, one_run_epsilon(90, 100, 100), Fault.EPSILON_FORMULA, 1e-4)
     true = float(gaussian_epsilon(MU, DELTA))
     for name, entry in METHODS.items():
-        options: dict[str, Any] = {"threshold": 2.5} if "threshold" in entry.spec.model_fields else {}
-        method: Any = entry.spec(**options)
+        method: Any = entry.spec(threshold=2.5) if "threshold" in entry.spec.model_fields else entry.spec()
         found = _bound(method, MU)
         cause = Fault.EPSILON_TOO_HIGH if found > true else Fault.EPSILON_BLIND
         yield within(f"{name}-planted", LEAST, true, found, cause)

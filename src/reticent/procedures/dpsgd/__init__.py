@@ -65,7 +65,7 @@ class DPSGD(Spec):
             )
         return self
 
-    def implied(self) -> dict[str, Any]:
+    def implied(self) -> dict[str, float]:
         """Return the epsilon that is aimed for where neither it nor the noise is given."""
         return {} if self.noise is not None else {"epsilon": AIMED}
 

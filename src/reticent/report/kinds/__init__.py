@@ -1,1 +1,21 @@
 """Which blocks each kind of document is made of: one file a kind."""
+
+from collections.abc import Callable
+from importlib import import_module
+
+from reticent.findings.base import Document
+from reticent.report import blocks as b
+
+
+def layout(schema: str) -> Callable[[Document], b.Document]:
+    """Find what lays a kind of document out: a function, and a file, of the last word of its schema."""
+    name = schema.partition("/")[0].rpartition(".")[2]
+    found: Callable[[Document], b.Document] = getattr(import_module(f"{__name__}.{name}"), name)
+    return found
+
+
+def page(document: Document) -> str:
+    """Write a document as a page; draws with Matplotlib, which takes half a second to import."""
+    from reticent.report.render.html import html
+
+    return html(layout(document.schema_)(document))

@@ -54,7 +54,7 @@ def table(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
         b.Prose(intro, only=b.PAGE),
         b.Table("What each attack finds", heads, rows),
         *([b.Bullets(missing)] if missing else []),
-        *b.only(b.TERMINAL, *(b.Notice(one.sentence) for one in document.left_out)),
+        *b.only(b.TERMINAL, *map(b.Notice, dict.fromkeys(one.sentence for one in document.left_out))),
         b.Prose(legend, "note", only=b.TEXTS),
     ]
 

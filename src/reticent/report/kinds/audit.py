@@ -10,7 +10,7 @@ from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument, Leak, Verdict
 from reticent.findings.records import RecordRow
 from reticent.report import blocks as b
-from reticent.report.kinds import attacks, epsilon, groups, method, models, record_table, trust
+from reticent.report.kinds import attacks, blind, epsilon, groups, method, models, record_table, trust
 from reticent.report.wording import TIES
 from reticent.rounding import count, decimals, fraction, interval, level, percent
 from reticent.say import exposed_group
@@ -38,7 +38,7 @@ def audit(
     document: AuditDocument, rows: Sequence[RecordRow] = (), thumbnails: Mapping[int, NDArray[Any]] | None = None
 ) -> b.Document:
     """Bring an audit into blocks: `rows` of all records, the most exposed first, and `thumbnails` by record."""
-    name, word = b.Name(document.data.name), say.WORDS[document.verdict.leak]
+    name, word = b.Name(document.data.name), say.word(document.verdict)
     audits = ordered(document)
     return b.Document(
         title=f"{word}: membership-privacy audit of {name.text}",
@@ -49,6 +49,7 @@ def audit(
             b.Heading("Evidence", "evidence", "Evidence", level=2, only=b.DOCUMENTS),
             *attacks.table(document, audits),
             *b.only(b.PAGE, *attacks.figures(document, audits)),
+            *blind.blocks(document.blind, audits, document.verdict.fpr),
             *_epsilon(document, audits),
             *trust.non_adaptive(document, audits),
             *trust.control(document, audits),
@@ -64,6 +65,11 @@ def audit(
         files=("The same numbers are in ", b.Code("audit.json"), ", one line a record in ", b.Code("records.csv"), "."),
         version=document.environment.reticent or "",
     )
+
+
+def tone(said: Verdict) -> b.Tone:
+    """Choose the colour of a verdict."""
+    return "bad" if said.wrong_sign and said.leak is not Leak.FOUND else TONES[said.leak]
 
 
 def ordered(document: AuditDocument) -> list[Audit]:
@@ -87,7 +93,7 @@ def _banner(document: AuditDocument, name: b.Name, word: str) -> b.Banner:
     return b.Banner(
         about=("Audit of ", b.Strong(name), f": {method.scale(document.data, population.models)}"),
         sentence=said.sentence,
-        tone=TONES[said.leak],
+        tone=tone(said),
         word=word,
         blocks=(
             b.Prose(said.detail),
@@ -101,7 +107,7 @@ def _banner(document: AuditDocument, name: b.Name, word: str) -> b.Banner:
 
 def _odds(said: Verdict) -> list[b.Bars]:
     """Turn the verdict's rates into counts of records, which people judge better than rates."""
-    if said.tpr is None or not said.fpr:
+    if said.tpr is None or not said.fpr or said.excess is not None:
         return []
     base, ends = max(1000, round(10 / said.fpr)), said.tpr_interval
     full = max(said.tpr, said.fpr, ends[1] if ends else 0.0) * 1.04
@@ -121,12 +127,16 @@ def _cards(said: Verdict) -> list[b.Card]:
         write = partial(percent, digits=decimals(said.fpr))
         ends = "" if said.tpr_interval is None else f"interval {interval(said.tpr_interval, write)}; "
         shown: b.Text = (write(said.tpr), b.Footnote(TIES)) if said.tied else write(said.tpr)
+        beyond = None if said.excess is None else said.excess.at(said.fpr)
         note = f"{ends}chance {level(said.fpr)}"
+        if beyond is not None:
+            note = f"{ends}without the model {write(beyond.blind_tpr)}"
         if said.tpr is None:
             shown, note = "not measurable", "There are too few non-members."
         cards.append(b.Card(f"Found at {level(said.fpr)} FPR", shown, note))
     ends = "" if said.auc_interval is None else f"interval {interval(said.auc_interval)}; "
-    cards.append(b.Card("AUC", fraction(said.auc), f"{ends}chance 0.5"))
+    beside = "chance 0.5" if said.excess is None else f"without the model {fraction(said.excess.blind_auc)}"
+    cards.append(b.Card("AUC", fraction(said.auc), f"{ends}{beside}"))
     return [*cards, b.Card("Attack", short(said.attack, 30), say.chosen(said))]
 
 

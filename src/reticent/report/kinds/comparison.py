@@ -9,7 +9,7 @@ from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate
 from reticent.report.kinds import method
 from reticent.report.pictures import comparison as pictures
-from reticent.rounding import MISSING, count, decimals, level, number, p_value, signed, up
+from reticent.rounding import MISSING, count, decimals, duration, level, number, p_value, signed, up
 from reticent.say.controls import remark
 from reticent.say.epsilon import shown
 from reticent.say.glossary import terms
@@ -210,7 +210,11 @@ def _epsilon(row: Row) -> b.Cell:
 def _cost(seconds: float | None, memory: float | None) -> b.Cell:
     if seconds is None:
         return NOTHING
-    return b.Cell(f"{number(seconds, 1)} s", seconds, () if memory is None else (f"{number(memory / 2**20, 0)} MiB",))
+    return b.Cell(
+        duration(seconds) if seconds >= 0.05 else "<0.1 s",
+        seconds,
+        () if memory is None else (f"{number(memory / 2**20, 0)} MiB",),
+    )
 
 
 def _found(fpr: float | None) -> str:
@@ -326,6 +330,8 @@ def _line(document: ComparisonDocument, test: PairTest) -> str:
 
 def difference(test: PairTest) -> tuple[str, str]:
     """Write a difference and its interval, in the statistic's unit."""
+    if test.exact:
+        return "0", "exactly equal"
     if test.statistic is Statistic.AUC:
         return signed(test.difference), " to ".join(signed(end) for end in test.interval)
     return f"{signed(100 * test.difference, 2)} points", " to ".join(signed(100 * end, 2) for end in test.interval)

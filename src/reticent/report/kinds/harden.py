@@ -3,21 +3,23 @@
 from functools import partial
 
 from reticent.findings.attack import Audit
+from reticent.findings.audit import Leak, Reason
+from reticent.findings.comparison import Relation
 from reticent.findings.harden import HardenDocument
 from reticent.findings.numbers import Statistic
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate, rate, table
 from reticent.report.kinds import method
-from reticent.report.kinds.audit import TONES
 from reticent.report.kinds.weights import ORIGINS
 from reticent.report.pictures import audit as pictures
 from reticent.report.pictures import dots
 from reticent.report.svg import SERIES
+from reticent.report.wording import Measure
 from reticent.rounding import count, decimals, duration, interval, level, number, percent, signed
 from reticent.say import epsilon as say_epsilon
 from reticent.say import harden as say
-from reticent.say import verdict as say_verdict
 from reticent.say.glossary import terms
+from reticent.say.grammar import plural
 
 HIDDEN = ("accuracy_before", "onset", "member_loss", "divergence")
 """Facts of a method that stand elsewhere on the page, or are too long for it."""
@@ -68,13 +70,13 @@ def _architecture(document: HardenDocument) -> str:
 
 
 def _banner(document: HardenDocument, name: b.Name) -> b.Banner:
-    members = count(document.data.members)
+    members = plural(document.data.members, "member")
     defense = b.Strong(b.Name(document.repair.defense, 120))
     return b.Banner(
-        about=(b.Strong(name), f", trained on {members} members, before and after ", defense),
+        about=(b.Strong(name), f", trained on {members}, before and after ", defense),
         sentence=document.sentence,
-        tone=TONES[document.leak],
-        word=f"{say_verdict.WORDS[document.leak]} in the repaired model",
+        tone=_tone(document),
+        word=say.word(document),
         blocks=(
             b.Prose(" ".join(document.detail)),
             b.Prose(b.Link("What this repair cannot say.", "limits"), only=b.PAGE),
@@ -82,18 +84,27 @@ def _banner(document: HardenDocument, name: b.Name) -> b.Banner:
     )
 
 
+def _tone(document: HardenDocument) -> b.Tone:
+    relation, left = document.difference.relation, document.after.verdict
+    if document.doubt is not None and not document.broken:
+        return "unsure"
+    if document.broken or relation is Relation.MORE or left.leak is Leak.FOUND or left.reason is Reason.BACKWARDS:
+        return "bad"
+    return "good" if relation is Relation.LESS and left.leak is Leak.NOT_FOUND else "unsure"
+
+
 def _both(document: HardenDocument) -> b.Table:
     """Put the measures of the verdict side by side: accuracy, and what the strongest attack finds."""
     found, sure = document.difference, level(document.difference.confidence)
     rows, sides = [found.row(name) for name, _ in document.sides], [side for _, side in document.sides]
-    lines: list[tuple[str, list[b.Text], Statistic | None]] = [
+    lines: list[tuple[str, list[b.Text | b.Cell], Statistic | None]] = [
         ("Accuracy, non-members", [percent(one.accuracy.non_members.value) for one in sides], Statistic.ACCURACY),
         ("Accuracy, members", [percent(one.accuracy.members.value) for one in sides], None),
-        ("AUC", [estimate(row.auc).text for row in rows], Statistic.AUC),
+        ("AUC", [_by(row.auc_attack, row.auc) for row in rows], Statistic.AUC),
         ("Epsilon, at least", [say_epsilon.shown(one.epsilon.lower or 0) for one in sides], None),
     ]
     if found.fpr is not None and all(row.tpr is not None for row in rows):
-        shares = [estimate(row.tpr, True, decimals(found.fpr)).text for row in rows]
+        shares: list[b.Text | b.Cell] = [_by(row.attack, row.tpr, found.fpr) for row in rows]
         lines.insert(2, (f"Members found at {level(found.fpr)} FPR", shares, Statistic.TPR))
     return table(
         f"Both models on the same records; below each change its {sure} interval",
@@ -101,6 +112,12 @@ def _both(document: HardenDocument) -> b.Table:
         [(title, *values, _change(document, statistic)) for title, values, statistic in lines],
         key="both-table",
     )
+
+
+def _by(attack: str, found: Measure, fpr: float | None = None) -> b.Cell:
+    """Write what the attack finds that finds most; its interval stands in the table of attacks."""
+    share = estimate(found, True, decimals(fpr)) if fpr else estimate(found)
+    return b.Cell(share.text, share.key, (b.Name(attack, 40),))
 
 
 def _change(document: HardenDocument, statistic: Statistic | None) -> b.Cell:
@@ -115,7 +132,7 @@ def _change(document: HardenDocument, statistic: Statistic | None) -> b.Cell:
 
 def _notes(document: HardenDocument) -> tuple[b.Block, ...]:
     said = [say.chosen(document), say.alone(document)]
-    text = " ".join(["By each measure, the attack that finds most is taken.", *filter(None, said)])
+    text = " ".join(["Below a number: the attack that finds most by that measure.", *filter(None, said)])
     return (b.Prose(text, "note"),)
 
 
@@ -151,7 +168,7 @@ def _attacks(document: HardenDocument) -> list[b.Block]:
         (
             "The attack ",
             b.Name(strongest, 40),
-            f", which finds most before the repair, with {sure} bands. Up and left is worse for the members.",
+            f", whose AUC is the largest before the repair, with {sure} bands. Up and left is worse for the members.",
         ),
     )
     found = "Members found" if fpr is None else f"Found at {level(fpr)} FPR"

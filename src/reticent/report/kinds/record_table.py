@@ -1,6 +1,6 @@
 """The part of a page on single records: the most exposed in pictures, and all in a table."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -89,17 +89,27 @@ def label(row: RecordRow) -> str:
 
 def gallery(rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]) -> tuple[b.Block, ...]:
     """Show the most exposed records that are pictures."""
-    shown = [row for row in rows[:ROWS] if row.record in thumbnails][:PICTURED]
-    made = (
+    return pictured("The most exposed", rows[:ROWS], thumbnails, lambda row: f"exposure {number(row.exposure, 2)}")
+
+
+def pictured(
+    title: str,
+    rows: Sequence[RecordRow],
+    thumbnails: Mapping[int, NDArray[Any]],
+    told: Callable[[RecordRow], str],
+) -> tuple[b.Block, ...]:
+    """Show the first records that are pictures, with a number below each."""
+    made = tuple(
         b.Picture(
             data_uri(thumbnails[row.record]),
             f"Record {row.record}, labelled {short(label(row), 40)}",
             label(row),
-            (f"exposure {number(row.exposure, 2)}", f"record {row.record}"),
+            (told(row), f"record {row.record}"),
         )
-        for row in shown
+        for row in rows
+        if row.record in thumbnails
     )
-    return (b.Heading("The most exposed"), b.Gallery(tuple(made))) if shown else ()
+    return (b.Heading(title), b.Gallery(made[:PICTURED])) if made else ()
 
 
 def distribution(rows: Sequence[RecordRow]) -> tuple[b.Block, ...]:

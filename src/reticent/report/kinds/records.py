@@ -11,10 +11,8 @@ from reticent.findings.records import PICTURED, RecordRow
 from reticent.report import blocks as b
 from reticent.report.kinds import method, record_table
 from reticent.report.pictures import records as pictures
-from reticent.report.png import data_uri
 from reticent.rounding import number
 from reticent.say.glossary import terms
-from reticent.say.grammar import short
 
 TERMINAL = 10
 """Records that the terminal shows."""
@@ -73,16 +71,6 @@ def _memorised(
         "Memorisation of every record: the share of models trained on it that label it correctly, minus that of the "
         "others. The axis of counts is logarithmic."
     )
-    shown = tuple(
-        b.Picture(
-            data_uri(thumbnails[row.record]),
-            f"Record {row.record}, labelled {short(record_table.label(row), 40)}",
-            record_table.label(row),
-            (_written(row), f"record {row.record}"),
-        )
-        for row in document.most_memorised[:PICTURED]
-        if row.record in thumbnails
-    )
     return [
         heading,
         b.Prose(
@@ -90,7 +78,7 @@ def _memorised(
             "otherwise. Such records are rare or odd ones, or have a wrong label."
         ),
         b.Figures((b.Figure(partial(pictures.memorisation, values, summary.threshold), caption),)),
-        *((b.Heading("The most memorised"), b.Gallery(shown)) if shown else ()),
+        *record_table.pictured("The most memorised", document.most_memorised[:PICTURED], thumbnails, _written),
     ]
 
 

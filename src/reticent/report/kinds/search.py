@@ -7,6 +7,7 @@ from reticent.report import blocks as b
 from reticent.report.cells import estimate
 from reticent.report.pictures import search as pictures
 from reticent.rounding import decimals, level
+from reticent.say.search import allowed
 
 
 def search(document: SearchDocument) -> b.Document:
@@ -25,6 +26,9 @@ def search(document: SearchDocument) -> b.Document:
             *b.only(b.PAGE, *_curves(document)),
             b.Heading("What was tried", "tried", "Table", level=2, only=b.DOCUMENTS),
             _tried(document),
+            *b.only(
+                b.TERMINAL, *(b.Notice(f"{one.defense}: {told}") for one in document.tried for told in one.notices)
+            ),
             *b.only(b.DOCUMENTS, *_limits(document)),
         ),
         files=("The same numbers are in ", b.Code("search.json"), "."),
@@ -41,7 +45,7 @@ def _curves(document: SearchDocument) -> tuple[b.Block, ...]:
     legend = (
         f"The thin bars are {level(document.confidence)} intervals; the ring is what was chosen; the dashed line is "
         "the undefended recipe, the dotted one the least accuracy that is accepted "
-        f"({level(document.lost)} may be lost)."
+        f"({allowed(document)} may be lost)."
     )
     return (
         b.Heading("How accuracy and leak go with the values", "curves", "Curves", level=2),
@@ -69,7 +73,7 @@ def _row(one: Tried, chosen: str | None, fpr: float | None) -> b.Row:
     is_it = one.defense == chosen
     return b.Row(
         (
-            b.Cell(b.Name(one.defense, 80)),
+            b.Cell(b.Name(one.defense, 80), below=("never acted",) if one.idle else ()),
             estimate(one.accuracy, True),
             estimate(one.auc),
             estimate(one.tpr, True, decimals(fpr)),
@@ -84,10 +88,11 @@ def _limits(document: SearchDocument) -> tuple[b.Block, ...]:
     return (
         b.Heading("What this search cannot say", "limits", "Limits", level=2),
         b.Bullets((
-            "The numbers of the chosen value are the best of several, so they look better than that value is. Its "
-            f"audit must be of other models: those of this search were drawn with the seed {seed.search}, the "
-            f"audit's is {seed.audit}.",
-            "Estimates decide, not intervals: values whose intervals overlap may be equally good.",
-            "Values between those that were tried.",
+            "How much the chosen value leaks. It was picked for its low AUC on these models, which may be luck: only "
+            f"an audit of other models tells. The models of this search were drawn with the seed {seed.search}, those "
+            f"of the audit are drawn with {seed.audit}.",
+            "Whether the chosen value is the best one: values whose intervals overlap may be equally good.",
+            "What values between those that were tried would do.",
+            *(f"{one.defense}: {notice}" for one in document.tried for notice in one.notices),
         )),
     )

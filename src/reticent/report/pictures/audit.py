@@ -86,9 +86,8 @@ def histogram(scores: Histogram, attack: str, name: str) -> str:
         axes.legend(loc="upper right", ncols=2, handlelength=1.6, columnspacing=1.2, borderpad=0)
         heading = f"Scores of members and non-members under {_short(attack)}"
         scale = " Shares on a logarithmic axis." if least else ""
-        centres = (edges[:-1] + edges[1:]) / 2
-        means = [number(float(np.sum(side * centres)), 2) for side in (inside, outside)]
-        said = f"Mean score of members {means[0]}, of non-members {means[1]}.{scale}"
+        half = [number(float(edges[1:][np.argmax(side.cumsum() >= 0.5)]), 2) for side in (inside, outside)]
+        said = f"Half of the members score below {half[0]} or so, half of the non-members below {half[1]}.{scale}"
         return render(figure, name, heading, f"{heading}. {said}")
 
 

@@ -1,0 +1,66 @@
+"""The blind baseline, of records as jobs have them."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing.blind.baseline import Baseline, baseline
+from reticent.auditing.blind.features import of_records
+from reticent.data.load import load
+from reticent.data.records import Records
+from reticent.errors import InputError
+from reticent.findings.blind import Known
+from reticent.jobs.measure import Settings
+
+
+def blind_baseline(
+    members: Bools,
+    labels: Ints,
+    records: Records | None,
+    ids: Ints,
+    settings: Settings,
+    further: Floats | None = None,
+) -> Baseline | None:
+    """Tell members from non-members without the model.
+
+    Args:
+        members: booleans ``(T, N)``.
+        labels: ``(N,)``.
+        records: of which the N are some; None where they are not at hand.
+        ids: which these are ``(N,)``.
+        settings: seed and confidence.
+        further: ``(N, K)``, what references say of the records.
+
+    Returns:
+        The baseline; None for few records.
+    """
+    features = groups = known = None
+    if records is not None:
+        features, groups = of_records(records.kind, records.x[ids]), records.groups[ids]
+        if further is not None:
+            features, known = np.concatenate([features, further], axis=1), Known.REFERENCES
+    return baseline(members, labels, features, groups, seed=settings.seed, confidence=settings.confidence, known=known)
+
+
+def same_records(given: Any, labels: NDArray[np.int64]) -> Records:
+    """Take the records that outputs are of, and check that they are these: as many, and classes at the same places."""
+    if isinstance(given, (str, Path)):
+        records = load(given)
+    elif isinstance(given, Records):
+        records = given
+    else:
+        records = Records.make(given, np.unique(labels, return_inverse=True)[1])
+    if len(records) != len(labels):
+        raise InputError(
+            f"records: expected one for each of the {len(labels):,} labels of the outputs, in their order, got "
+            f"{len(records):,}"
+        )
+    pairs = np.unique(np.stack([records.y, labels]), axis=1)
+    if pairs.shape[1] > min(len(np.unique(row)) for row in pairs):
+        raise InputError(
+            "records: their classes are not those of the outputs' labels: expected the same records in the same order"
+        )
+    return records

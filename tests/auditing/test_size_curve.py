@@ -1,0 +1,68 @@
+"""A power law through audits of some sizes: exact where the points lie on one, wider where they do not."""
+
+import numpy as np
+import pytest
+from scipy.special import ndtr, ndtri
+
+import reticent
+from reticent.auditing.size_curve import leak_curve, predicted
+from reticent.errors import InputError
+from reticent.findings.numbers import ShareEstimate
+from reticent.findings.plan import SizePoint
+from reticent.say.plan import curve as told
+
+
+def area(distance):
+    return float(ndtr(distance / np.sqrt(2)))
+
+
+def point(members, distance, half=0.01):
+    """A point whose logarithm of the distance has the standard error half / 1.96."""
+    ends = (area(distance * np.exp(-half)), area(distance * np.exp(half)))
+    return SizePoint(members=members, auc=ShareEstimate(mean=area(distance), interval=ends))
+
+
+def test_points_on_a_power_law_are_continued_exactly():
+    points = [point(n, 20 * n**-0.4) for n in (100, 200, 400)]
+    found = leak_curve("lira", points, 3_200)
+    assert found.beyond.auc == pytest.approx(area(20 * 3_200**-0.4), abs=1e-12)
+    assert found.held_out.auc == pytest.approx(points[-1].auc.mean, abs=1e-12)
+    assert found.held is True
+
+
+def test_the_interval_is_that_of_a_weighted_line():
+    # Two points with the same error s, one step apart in log size: one further step has the variance s^2 (4 + 1).
+    points = [point(100, 3.0), point(200, 2.0)]
+    found = predicted(points, 400, 0.95)
+    middle = np.log(2.0) + np.log(2.0 / 3.0)
+    s = 0.01 / ndtri(0.975)
+    ends = [area(np.exp(middle + sign * ndtri(0.975) * s * np.sqrt(5))) for sign in (-1, 1)]
+    assert found.auc == pytest.approx(area(4 / 3), abs=1e-12)
+    assert found.interval == pytest.approx(ends, abs=1e-9)
+
+
+def test_points_off_the_line_widen_the_interval_and_fail_the_check():
+    found = leak_curve("lira", [point(100, 3.0), point(200, 2.0), point(400, 2.0)], 800)
+    plain = predicted([point(n, 20 * n**-0.4) for n in (100, 200, 400)], 800, 0.95)
+    assert found.held is False
+    assert np.diff(found.beyond.interval) > 5 * np.diff(plain.interval)
+    assert any("do not rely on the next line" in line for _, line in told(found))
+
+
+def test_no_law_is_fitted_where_no_leak_is_resolved():
+    faint = SizePoint(members=400, auc=ShareEstimate(mean=0.505, interval=(0.49, 0.52)))
+    found = leak_curve("lira", [point(100, 3.0), point(200, 2.0), faint], 800)
+    assert (found.held_out, found.beyond, found.held) == (None, None, None)
+    assert next(line for label, line in told(found) if label == "all records").startswith("no prediction")
+
+
+def test_few_records_are_audited_as_a_whole():
+    with pytest.raises(InputError, match=r"expected at least 1,600 records to audit, .* got 500: .* as a whole"):
+        reticent.size_curve(dataset="digits", records=500, models=4)
+
+
+@pytest.mark.slow
+def test_three_small_audits_of_digits(tmp_path):
+    found = reticent.size_curve(dataset="digits", models=4, epochs=4, workers=1, store=str(tmp_path), replicates=100)
+    assert [one.members for one in found.points] == [56, 112, 224]
+    assert found.beyond is None or found.beyond.members == 1_797

@@ -1,0 +1,124 @@
+"""Outputs whose members differ by themselves, with and without a leak: what is said, and how the gate judges."""
+
+import numpy as np
+import pytest
+
+import reticent
+from reticent.data.records import Records
+from reticent.errors import InputError
+from reticent.findings.audit import Leak, Reason
+from reticent.findings.blind import Known
+from reticent.jobs.attack import read_signals, run
+from reticent.options import AttackConfig
+
+N = 1_000
+
+
+def outputs(shift, leak, n=N):
+    """One audited model: a margin follows the first feature, which is `shift` higher for members, and what leaks."""
+    rng = np.random.default_rng(0)
+    members = rng.permutation(np.arange(n) < n // 2)
+    x = rng.normal(size=(n, 4)).astype(np.float32)
+    x[members, 0] += shift
+    margins = 1 + x[:, 0] + leak * members + 0.5 * rng.normal(size=(2, n))
+    return {
+        "margins": margins,
+        "labels": rng.integers(0, 3, n),
+        "membership": np.stack([members, ~members]),
+        "targets": [0],
+        "records": x,
+    }
+
+
+def audited(shift, leak, **changes):
+    arrays = outputs(shift, leak) | changes
+    return reticent.attack(**arrays, attacks=["loss", "confidence"], replicates=200)
+
+
+@pytest.fixture(scope="module")
+def shifted():
+    return audited(1, 0)
+
+
+@pytest.fixture(scope="module")
+def both():
+    return audited(1, 1.5)
+
+
+def test_a_shift_alone_is_never_called_a_leak(shifted):
+    found = shifted.findings
+    assert found.blind.shift
+    assert found.verdict.auc > 0.65  # what today's verdict would have called a leak
+    assert (found.verdict.leak, found.verdict.reason) == (Leak.CANNOT_TELL, Reason.SHIFT)
+    assert found.verdict.excess.auc.interval[0] < 0
+    assert found.verdict.sentence.startswith("Members and non-members differ by themselves")
+    assert "no leak is shown" in found.verdict.detail
+    assert "one source, drawn at random" in found.verdict.detail or found.verdict.cannot_say
+    assert (found.epsilon, found.groups) == (None, ())
+    assert all(audit.epsilon is None for audit in found.attacks)
+    assert any(line.startswith("Epsilon and groups of records") for line in found.verdict.cannot_say)
+
+
+def test_a_leak_beside_a_shift_is_what_goes_beyond_it(both):
+    found = both.findings
+    assert (found.verdict.leak, found.verdict.reason) == (Leak.FOUND, Reason.MORE_THAN_SHIFT)
+    assert found.verdict.excess == next(one for one in found.attacks if one.name == found.verdict.attack).excess
+    assert found.verdict.excess.auc.difference == pytest.approx(found.verdict.auc - found.blind.auc, abs=1e-9)
+    assert "gives away more than the records do" in found.verdict.detail
+
+
+def test_without_a_shift_all_is_as_before():
+    found = audited(0, 1.5).findings
+    assert not found.blind.shift
+    assert (found.verdict.leak, found.verdict.reason) == (Leak.FOUND, Reason.MORE_THAN_CHANCE)
+    assert found.verdict.excess is None
+    assert found.epsilon is not None
+    assert found.blind.by is Known.RECORDS
+    assert found.blind.sentence.startswith("No difference between members and non-members was found")
+
+
+def test_labels_alone_are_looked_at_where_there_are_no_records():
+    found = audited(1, 0, records=None).findings
+    assert found.blind.by is Known.LABELS
+    assert not found.blind.shift
+    assert any(
+        line.startswith("Whether members and non-members differ in what they are") for line in found.verdict.cannot_say
+    )
+
+
+def test_the_gate_judges_what_goes_beyond_the_shift(shifted, both):
+    limits = {"max_auc": 0.6, "max_tpr": {0.01: 0.25}, "max_epsilon": 1, "max_group_auc": 0.6}
+    result = reticent.gate(shifted, **limits)
+    assert [check.outcome.value for check in result.checks] == ["cannot judge"] * 4
+    assert {check.reason.value for check in result.checks} == {"records-differ"}
+    assert result.exit_code == 2
+    assert result.checks[0].estimate < 0.5 + 0.05  # the AUC itself is above .65
+    result = reticent.gate(both, **limits)
+    assert [check.outcome.value for check in result.checks[:2]] == ["failed", "failed"]
+    assert "above the limit: loss beyond what is found without the model has" in result.checks[0].message
+    allowed = ["weak-attacks", "did-not-learn"]
+    assert not reticent.gate(shifted, max_auc=0.6, allow=allowed).passed
+    assert reticent.gate(shifted, max_auc=0.6, allow=["records-differ", *allowed]).passed
+
+
+def test_records_come_as_arrays_as_a_data_set_and_in_the_file(tmp_path):
+    arrays = outputs(1, 0, 200)
+    x, labels = arrays.pop("records"), arrays["labels"]
+    first = reticent.attack(**arrays, records=x, attacks=["loss"], replicates=100).findings.blind
+    named = Records.make(x, labels)
+    assert reticent.attack(**arrays, records=named, attacks=["loss"], replicates=100).findings.blind == first
+    np.savez(tmp_path / "in.npz", x=x, y=labels)
+    path = tmp_path / "in.npz"
+    assert reticent.attack(**arrays, records=path, attacks=["loss"], replicates=100).findings.blind == first
+    np.savez(tmp_path / "signals.npz", records=x, **arrays)
+    read = read_signals(tmp_path / "signals.npz")
+    assert run(read, AttackConfig(attacks="loss", replicates=100)).findings.blind == first
+
+
+def test_other_records_are_refused():
+    arrays = outputs(0, 0)
+    x, labels = arrays.pop("records"), arrays["labels"]
+    with pytest.raises(InputError, match="records: expected one for each of the 1,000 labels of the outputs"):
+        reticent.attack(**arrays, records=Records.make(x[:-1], labels[:-1]))
+    with pytest.raises(InputError, match="records: their classes are not those of the outputs' labels"):
+        reticent.attack(**arrays, records=Records.make(x, np.roll(labels, 1)))

@@ -57,7 +57,7 @@ def test_residuals_are_those_of_a_loop_and_members_have_as_many_models_as_non_me
 
 
 def test_p_values_are_students_tail():
-    signals, _, membership = made()
+    signals, _, membership = made(records=4000)
     tests = p_values(signals, membership)
     assert tests.method == "student"
     assert set(tests.references.tolist()) == {7}
@@ -101,11 +101,13 @@ def test_ranks_serve_where_there_are_enough_models():
 
 
 def test_models_that_agree_to_the_last_digit_give_no_certainty():
-    membership = Membership.draw(8, 50, 0).matrix
-    margins = np.where(membership, 2.0, 1.0)
-    tests = p_values(Signals.from_margins(margins, np.zeros(50, int), 2), membership)
-    assert tests.p[membership] == pytest.approx(1 / 4)
-    assert tests.p[~membership] == pytest.approx(0.5)
+    signals, _, membership = made(records=4000)
+    margins = np.asarray(signals.margins)[:, :, 0].copy()
+    margins[:, 0] = np.where(membership[:, 0], 2.0, 1.0)
+    tests = p_values(Signals.from_margins(margins, np.zeros(4000, int), 2), membership)
+    assert tests.method == "student"
+    assert tests.p[membership[:, 0], 0] == pytest.approx(1 / 8)
+    assert tests.p[~membership[:, 0], 0] == pytest.approx(0.5)
 
 
 def test_too_few_models_have_no_p_values():

@@ -5,7 +5,7 @@ import pytest
 from annotated_types import Ge, MaxLen, MinLen
 
 from reticent.errors import MissingFileError, SpecError
-from reticent.options import AttackConfig
+from reticent.options import AttackConfig, AuditConfig
 from reticent.spec import Spec, canonical, full, identity, read_toml, text, toml_or_text, written
 
 
@@ -83,6 +83,13 @@ def test_what_python_does_not_read_is_refused_and_told_in_short(text, tmp_path):
         read_toml(tmp_path / "a.toml")
     with pytest.raises(SpecError, match=r"^count: expected a whole number, got '.{56}\.\.\.$"):
         Outer(count=toml_or_text(text))
+
+
+def test_tables_and_switches_are_told_in_plain_words():
+    with pytest.raises(
+        SpecError, match=r"^rare: expected a table, got 4\nalso_non_adaptive: expected true or false, got"
+    ):
+        AuditConfig(rare=4, also_non_adaptive="yes")
 
 
 def test_the_seed_has_a_limit_that_json_holds():

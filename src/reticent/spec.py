@@ -108,7 +108,14 @@ def _alternatives(errors: Sequence[Any]) -> list[Any]:
     return found
 
 
-EXPECTED = {"valid number": "number", "valid integer": "whole number", "valid string": "text", "valid array": "list"}
+EXPECTED = {
+    "a valid number": "a number",
+    "a valid integer": "a whole number",
+    "a valid string": "text",
+    "a valid array": "a list",
+    "a valid dictionary": "a table",
+    "a valid boolean": "true or false",
+}
 """pydantic's names of what is expected -> what a user calls it."""
 LENGTHS = {"too_short": ("at least", "min_length"), "too_long": ("at most", "max_length")}
 """pydantic's types of errors about how many values there are."""
@@ -124,7 +131,7 @@ def expected(error: Any) -> str:
         return f"{side} {number} value{'s' * (number != 1)}"
     told = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input should be ").removeprefix("expected ")
     for name, plain in EXPECTED.items():
-        told = told.replace(f"a {name}", f"a {plain}" if plain != "text" else plain)
+        told = told.replace(name, plain)
     return told
 
 

@@ -187,10 +187,10 @@ def leaking(spec, case):
     rows = np.append(np.arange(case.membership.models), target)
     kept = case.signals
     doubled = Signals(kept.labels, kept.margins[rows], 3, kept.logits[rows])
-    return score(
-        spec,
-        Problem.make(doubled, case.membership.matrix[rows], targets=[target], references=np.arange(len(rows))),
-    )
+    known, spec = case.membership.matrix[rows], parse(spec)
+    given = Problem.make(doubled, known, targets=[target], references=np.arange(len(rows)))
+    # Not by `score`, which finds the copy and leaves it out.
+    return ATTACKS[spec.method].score(spec, given, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize("method", ["lira", "lira-released", "rmia", "confidence"])
@@ -217,7 +217,7 @@ def test_parse_reads_names_mappings_and_specs():
         parse(Spec())
     with pytest.raises(UnknownNameError, match=r"unknown attack 'lyra': did you mean 'lira'"):
         parse("lyra")
-    with pytest.raises(SpecError, match="expected method to be one of confidence, correctness"):
+    with pytest.raises(SpecError, match=r"expected method to be one of .*confidence, correctness"):
         parse({"gamma": 2.0})
     with pytest.raises(SpecError, match=r"rmia: unknown key 'gama': did you mean 'gamma'"):
         parse({"method": "rmia", "gama": 2.0})

@@ -143,9 +143,3 @@ def test_what_does_not_fit_is_named():
     name = next(iter(state))
     with pytest.raises(ModelError, match="the state to begin from: expected a state of this network: "):
         Start({name: state[name]}).begin(network)
-    with pytest.raises(ModelError, match=r"expected bool .*, got torch.bool \(3,\)"):
-        Start(state, {name: torch.ones(3, dtype=torch.bool)}).begin(network)
-    with pytest.raises(ModelError, match="no such parameter"):
-        Start(state, {"nothing": torch.ones(3, dtype=torch.bool)}).begin(network)
-    with pytest.raises(ModelError, match="there is none named 'layer9'"):
-        Start(state, {}, ("layer9",)).begin(network)

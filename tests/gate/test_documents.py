@@ -87,7 +87,7 @@ def judged(document, limits):
         ("attacks.1.name", None, "attacks[1].name: expected text, got null"),
         ("groups.0.groups.1", None, "groups[0].groups[1]: expected an object, got null"),
         ("epsilon.accountant.epsilon", -5, "epsilon.accountant.epsilon: expected greater than or equal to 0, got -5"),
-        ("epsilon.consistent", "no", "epsilon.consistent: expected a valid boolean, got 'no'"),
+        ("epsilon.consistent", "no", "epsilon.consistent: expected true or false, got 'no'"),
         ("control", {}, "control.passed: it is missing"),
         ("attacks", [], "attacks: expected at least one attack, each name once, got none"),
         (

@@ -61,6 +61,16 @@ def test_the_document_is_written_and_holds_each_stage(found, folder):
     assert written["onset"]["contrasts"] == 4
 
 
+def test_networks_that_learned_nothing_are_told(found):
+    """Two epochs at a small rate: no stage shows anything, and that is no sign of safety."""
+    models = found.document["models"]
+    idle = [one for one in models if one["accuracy_members"] < 0.15]
+    assert idle
+    assert {one["learned"] for one in idle} == {False}
+    count = sum(not one["learned"] for one in models)
+    assert any(line.startswith(f"{count} of 6 networks did not learn") for line in found.document["detail"])
+
+
 def test_histograms_hold_every_distance(found):
     assert found.document["data"]["trained_on"] == len(found.ids) == 120
     for index, stage in enumerate(found.document["stages"]):

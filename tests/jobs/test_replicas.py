@@ -138,12 +138,6 @@ def test_outputs_that_were_brought_do_not_hold_soft_targets(tmp_path, capfd):
     assert "use lira here" in " ".join(capfd.readouterr().err.split())
 
 
-def test_models_without_split_ai_have_no_replicas(tmp_path):
-    job = called(None, {key: value for key, value in TINY.items() if key != "defense"})
-    with pytest.raises(SpecError, match=r"replicas: expected models by the procedure selena.* got plain"):
-        gather.replicas(job.population, Store(tmp_path), [])
-
-
 def test_rows_are_dealt_out_record_by_record():
     rng = np.random.default_rng(0)
     base, order = rng.random((5, 30, 2)), rng.permuted(np.tile(np.arange(5)[:, None], (1, 30)), axis=0)

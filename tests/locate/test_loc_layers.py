@@ -52,7 +52,7 @@ def told(onset):
         stage=onset.name, index=onset.index, safe=onset.safe, risky=onset.risky, margin=onset.margin,
         confidence=onset.confidence, contrasts=len(onset.stages[0].runs),
     )  # fmt: skip
-    document = LayersDocument.model_construct(onset=rule, stages=stages)
+    document = LayersDocument.model_construct(onset=rule, stages=stages, models=())
     return SimpleNamespace(sentence=say._onset(document), detail=tuple(say._odd(document)))
 
 

@@ -6,11 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from objective_runs import PICTURES, SMALL, blobs, loss_of, materials, started
+from objective_runs import PICTURES, SMALL, blobs, materials, started
 from objective_twins import batches, compare, context, softmax
 from torch.nn import functional
 
-from reticent.errors import InputError, ShapeError
 from reticent.objectives import Batch, Examples
 from reticent.objectives.distillation import Distillation
 from reticent.procedures.base import fresh
@@ -106,20 +105,3 @@ def test_a_model_learns_what_the_teacher_says_and_not_the_labels():
     with torch.no_grad():
         right = (model(given.members.x).argmax(1) == wanted.argmax(1)).double().mean()
     assert right > 0.8
-
-
-def test_wrong_targets_are_named():
-    given = materials(blobs())
-    with pytest.raises(ShapeError, match=r"expected shape \(60, 3\) \(members, classes\), got \(59, 3\)"):
-        started(Distillation(torch.full((59, 3), 1 / 3)), SMALL, given)
-    table = torch.full((60, 3), 1 / 3)
-    for row, bad in ((7, [0.5, 0.5, 0.5]), (3, [1.5, -0.5, 0.0]), (0, [math.nan, 0.0, 1.0])):
-        wrong = table.clone()
-        wrong[row] = torch.tensor(bad)
-        with pytest.raises(InputError, match=rf"add up to 1, got \[.*\] in row {row}"):
-            started(Distillation(wrong), SMALL, given)
-    run = started(Distillation(lambda x, ids: torch.zeros(len(x), 2)), SMALL, given)
-    with pytest.raises(
-        ShapeError, match=r"expected shape \(5, 3\) \(records, classes\) from the teacher, got \(5, 2\)"
-    ):
-        loss_of(run, range(5))

@@ -13,7 +13,7 @@ from reticent.findings.training import ProcedureFacts
 from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES, Batch
 from reticent.objectives.cross_entropy import CrossEntropy
-from reticent.objectives.relaxloss import RelaxLoss
+from reticent.objectives.relaxloss import RelaxLoss, check
 from reticent.procedures.plain import train
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
@@ -258,10 +258,10 @@ def test_a_level_that_chance_already_meets_is_refused():
     with pytest.raises(
         SpecError, match=r"level: expected less than ln C = 0\.6931.* 2 classes .*got 1 .*nothing would be"
     ):
-        built(RelaxLoss(), 2)
+        check(RelaxLoss(), 2)
     with pytest.raises(ReticentError, match=r"ln C = 2\.303"):
-        built(RelaxLoss(level=math.log(10)), 10)
-    built(RelaxLoss(level=0.69), 2)
+        check(RelaxLoss(level=math.log(10)), 10)
+    check(RelaxLoss(level=0.69), 2)
 
 
 @pytest.mark.parametrize("options", [{"level": -0.1}, {"upper": 0.0}, {"upper": 1.1}, {"variant": "C"}])

@@ -328,8 +328,6 @@ def test_models_of_one_number_begin_alike_and_keep_their_identities(store):
     maker = Maker(made, store, "cpu")
     seen = maker.ask(maker.network(found[3]), 3)
     assert seen.margins == pytest.approx(gather.signals(made, store, found)[0].margins[3:4, :][0])
-    with pytest.raises(ShapeError, match="a number for each of 4 models, got 2"):
-        Population(TINY, data, roles, Membership(matrix), 0, drawing=(0, 1))
 
 
 def test_a_network_whose_run_is_gone_is_named(store):

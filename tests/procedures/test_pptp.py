@@ -29,7 +29,7 @@ from reticent.training.data import Preparation
 from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.run import Run
-from reticent.training.start import Frozen, Start
+from reticent.training.start import Frozen
 from reticent.training.streams import Streams
 
 STREAMS = Streams(3, 1)
@@ -490,9 +490,6 @@ def test_what_cannot_be_is_found_before_the_first_training(runs):
         pptp.train(changed(SMALL, stage="auto"), materials(noise(), 19), STREAMS)
     with pytest.raises(SpecError, match=r"none named 'conv4_x'"):
         pptp.train(changed(SMALL, stage="conv4_x"), given, STREAMS)
-    begun = replace(given, start=Start(snapshot(untrained(SMALL, given, STREAMS))))
-    with pytest.raises(ModelError, match="begins from a fresh initialisation"):
-        pptp.train(SMALL, begun, STREAMS)
     with pytest.raises(SpecError, match="expected the procedure pptp, got 'plain'"):
         pptp.train(SMALL.replace(procedure=Plain()), given, STREAMS)
     assert not runs

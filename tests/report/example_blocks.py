@@ -10,7 +10,6 @@ from reticent.report.blocks import (
     Cell,
     Code,
     Column,
-    Document,
     Dot,
     Facts,
     Figure,
@@ -24,7 +23,7 @@ from reticent.report.blocks import (
     Notice,
     Picture,
     Prose,
-    Row,
+    Report,
     Span,
     Strong,
     Table,
@@ -46,15 +45,12 @@ def drawn():
 def table(rows=30, **options):
     """A line a group, with names, classes, numbers with and without an interval, and two footnotes."""
     lines = [
-        Row(
-            (
-                Cell((Dot("control"), Name(f"a_group:of=very,long+names_and_of_more_{i}"))),
-                Cell(f"class {i % 12}"),
-                Cell(f"0.{500 + i}", 0.5 + i / 1000, (Span(f"0.{400 + i}", f"0.{600 + i}"), "alone: 0.1")),
-                Cell(("12.5\xa0%", TIED, FEW) if i == 3 else "–", 0.125 if i == 3 else None, tone="quiet"),
-                Cell("more" if i % 2 else "", tone="bad"),
-            ),
-            strong=i == 0,
+        (
+            Cell((Dot("control"), Name(f"a_group:of=very,long+names_and_of_more_{i}"))),
+            Cell(f"class {i % 12}"),
+            Cell(f"0.{500 + i}", 0.5 + i / 1000, (Span(f"0.{400 + i}", f"0.{600 + i}"), "alone: 0.1")),
+            Cell(("12.5\xa0%", TIED, FEW) if i == 3 else "–", 0.125 if i == 3 else None, tone="quiet"),
+            Cell("more" if i % 2 else "", tone="bad"),
         )
         for i in range(rows)
     ]
@@ -65,14 +61,22 @@ def table(rows=30, **options):
         Column("Found at 1\xa0% false alarms"),
         Column("Differs", numbers=False),
     )
-    told = {"key": "groups", "sortable": True, "sorted": 2, "find": "name", "choices": (1,), "least": 2} | options
+    told = {
+        "key": "groups",
+        "sortable": True,
+        "sorted": 2,
+        "find": "name",
+        "choices": (1,),
+        "least": 2,
+        "strong": 0,
+    } | options
     return Table("Groups", heads, tuple(lines), **told)
 
 
 def wide(rows=150):
     """A table that does not stack."""
     heads = (Column("Record"), Column("Class", numbers=False), *(Column(f"Measure {i}") for i in range(10)))
-    lines = (Row((Cell(str(i)), Cell("a"), *(Cell(f"{i}.{j}") for j in range(10)))) for i in range(rows))
+    lines = ((Cell(str(i)), Cell("a"), *(Cell(f"{i}.{j}") for j in range(10))) for i in range(rows))
     return Table("Records", heads, tuple(lines), key="records", sortable=True, stacks=False, total=4000)
 
 
@@ -86,10 +90,9 @@ def document(rows=30):
         )),
         Folded("In words", (Bullets(("one", "two")),)),
     )
-    return Document(
+    return Report(
         f"All blocks {EVIL}",
         "every block",
-        "Everything",
         (
             Banner(("Audit of ", Strong(Name(EVIL))), EVIL, "bad", "Leak found", inside, menu="Verdict"),
             Heading("Evidence", "evidence", "Evidence", 2),
@@ -112,4 +115,5 @@ def document(rows=30):
         ),
         ("Numbers: ", Code("audit.json"), "."),
         "0.1",
+        "Everything",
     )

@@ -16,10 +16,9 @@ from reticent.report.blocks import (
     Banner,
     Cell,
     Column,
-    Document,
     Heading,
     Prose,
-    Row,
+    Report,
     Strong,
     Table,
     only,
@@ -37,7 +36,7 @@ def shown(document, width=200):
 
 
 def of(*blocks):
-    return Document("T", "b", "S", (Banner("about", "sentence"), *blocks), "", "0")
+    return Report("T", "b", (Banner("about", "sentence"), *blocks), "", "0", "S")
 
 
 @pytest.fixture(scope="module")
@@ -134,7 +133,7 @@ def test_blocks_and_columns_are_shown_where_they_are_for():
         *only(PAGE, Prose("pageonly"), Heading("paged", "k", "Menu", 2)),
         *only(MARKDOWN, Prose("markedonly"), Heading("marked", "m", "Hidden", 2)),
         *only(PAGE, *only(TERMINAL, Prose("nowhere"))),
-        Table("T", heads, (Row((Cell("first"), Cell("second"), Cell("third"))),)),
+        Table("T", heads, ((Cell("first"), Cell("second"), Cell("third")),)),
     )
     page, text, screen = html(document), markdown(document), shown(document)
     assert [word in page for word in ("pageonly", "paged", "markedonly", "Hidden", "second", "third")] == [
@@ -175,7 +174,7 @@ def test_a_terminal_shows_every_number_in_its_width(width):
 
 def test_an_estimate_is_a_cell():
     cell = estimate(ShareEstimate(mean=0.1234, interval=(0.1, 0.2), tied=True), True)
-    page = read(html(of(Table("T", (Column("A"), Column("B")), (Row((Cell("a"), cell)),)))))
+    page = read(html(of(Table("T", (Column("A"), Column("B")), ((Cell("a"), cell),)))))
     found = page.one("td")
     assert found.attributes["data-key"] == "0.1234"
     assert found.text == "12.3\xa0%†10.0 to 20.0\xa0%"

@@ -8,7 +8,7 @@ import reticent
 from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, TooFewReferencesError
 from reticent.signals.matrix import Signals, log_probability
 from reticent.signals.probabilities import resolution
-from reticent.signals.squashed import PERCENT, SIGMOID, SIGMOIDS, SOFTMAX, squashed
+from reticent.signals.squashed import Squashed, squashed
 
 MODELS, RECORDS, CLASSES = 4, 200, 5
 RNG = np.random.default_rng(0)
@@ -97,9 +97,18 @@ def test_the_remedies_for_logits_between_zero_and_one_say_the_same():
 
 
 def test_what_each_kind_is():
-    assert [squashed(one[0]) for one in (P, 100 * P, S, Z)] == [SOFTMAX, PERCENT, SIGMOIDS, None]
+    assert [squashed(one[0]) for one in (P, 100 * P, S, Z)] == [
+        Squashed.SOFTMAX,
+        Squashed.PERCENT,
+        Squashed.SIGMOIDS,
+        None,
+    ]
     wide = np.stack([0 * ONE[0], ONE[0]], axis=1)
-    assert (squashed(wide), squashed(wide[:9]), squashed(wide[:9], rows=1)) == (SIGMOID, None, SIGMOID)
+    assert (squashed(wide), squashed(wide[:9]), squashed(wide[:9], rows=1)) == (
+        Squashed.SIGMOID,
+        None,
+        Squashed.SIGMOID,
+    )
     assert squashed(np.stack([0 * ONE[0], 2 * ONE[0]], axis=1)) is None
 
 

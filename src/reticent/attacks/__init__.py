@@ -3,7 +3,8 @@
 To add one: see the table in CONTRIBUTING.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from reticent.attacks import (
     confidence,
     correctness,
     entropy,
+    learned,
     lira,
     lira_released,
     loss,
@@ -26,10 +28,12 @@ from reticent.attacks import (
     rmia,
     selena_replica,
 )
-from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, model_rows
+from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, Rows, model_rows
+from reticent.attacks.complements import designs
 from reticent.attacks.view import view
 from reticent.data.membership import Membership, as_membership
-from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, UnknownNameError
+from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, TooFewReferencesError, UnknownNameError
+from reticent.findings.evidence import Importance
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -43,6 +47,7 @@ __all__ = [
     "check_membership",
     "check_offer",
     "check_references",
+    "importance",
     "lacking_references",
     "needs_replicas",
     "parse",
@@ -63,6 +68,7 @@ ATTACKS: dict[str, AttackEntry] = {
     "base3": base3.ENTRY,
     "pmia": pmia.ENTRY,
     "selena-replica": selena_replica.ENTRY,
+    "learned": learned.ENTRY,
 }
 """Every attack, by name."""
 
@@ -102,8 +108,7 @@ def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
     """
     spec = parse(attack)
     check_references(spec, problem)
-    entry, rng = ATTACKS[spec.method], seeds.rng(seed, "attack", spec.method)
-    result = entry.score(spec, view(entry, spec, problem), rng)
+    result = _scores(spec, problem, seed)
     if result.shape != problem.shape or result.dtype != np.float64:
         raise ShapeError(
             f"{spec.method}: expected float64 scores of shape {problem.shape} (targets, records), got {result.dtype} "
@@ -116,6 +121,36 @@ def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
             f"{problem.targets[bad.argmax()]}: check its signals for extreme values"
         )
     return result
+
+
+def _scores(spec: Spec, problem: Problem, seed: int) -> Floats:
+    """Score targets, those with near-complements among the references each by itself, without these."""
+    entry = ATTACKS[spec.method]
+    result = None
+    for rows, references in _designs(entry, problem.membership, problem.targets, problem.references):
+        part = replace(problem, targets=problem.targets[rows], references=references)
+        found = entry.score(spec, view(entry, spec, part), seeds.rng(seed, "attack", spec.method))
+        if len(rows) == len(problem.targets):
+            return found
+        result = np.empty(problem.shape) if result is None else result
+        result[rows] = found
+    assert result is not None
+    return result
+
+
+def _designs(entry: AttackEntry, known: Membership, targets: Rows, references: Rows) -> Iterable[tuple[Rows, Rows]]:
+    """Divide the targets, by position, by what they are compared with: by a weak attack, with near-complements too."""
+    return designs(known, targets, references) if entry.strong else [(np.arange(len(targets)), references)]
+
+
+def importance(attack: str | Spec, problem: Problem, seed: int = 0) -> Importance | None:
+    """Tell where in the answers an attack finds what it finds; None for attacks whose formula says it."""
+    spec = parse(attack)
+    entry = ATTACKS[spec.method]
+    if entry.importance is None:
+        return None
+    check_references(spec, problem)
+    return entry.importance(spec, view(entry, spec, problem), seeds.rng(seed, "importance", spec.method))
 
 
 def check_references(attack: str | Spec, problem: Problem) -> None:
@@ -145,9 +180,11 @@ def needs_replicas(attack: str | Spec) -> bool:
 
 def lacking_references(attack: str | Spec, problem: Problem) -> NDArray[np.bool_]:
     """Tell which records ``(N,)`` have too few references for an attack on some target."""
-    spec = parse(attack)
-    needs = ATTACKS[spec.method].needs(spec)
-    return reference_counts.lacking(needs, problem.membership, problem.targets, problem.references)
+    spec, short = parse(attack), np.zeros(problem.signals.records, dtype=np.bool_)
+    entry = ATTACKS[spec.method]
+    for rows, left in _designs(entry, problem.membership, problem.targets, problem.references):
+        short |= reference_counts.lacking(entry.needs(spec), problem.membership, problem.targets[rows], left)
+    return short
 
 
 def check_membership(
@@ -158,5 +195,16 @@ def check_membership(
 ) -> None:
     """Like `check_references`, before any model is trained; targets and references are all models by default."""
     spec, known = parse(attack), as_membership(membership)
-    rows, learned = model_rows(known.models, targets, references)
-    reference_counts.require(spec.method, ATTACKS[spec.method].needs(spec), known, rows, learned)
+    rows, others = model_rows(known.models, targets, references)
+    entry = ATTACKS[spec.method]
+    for chosen, left in _designs(entry, known, rows, others):
+        try:
+            reference_counts.require(spec.method, entry.needs(spec), known, rows[chosen], left)
+        except TooFewReferencesError as error:
+            if len(left) == len(others):
+                raise
+            raise TooFewReferencesError(
+                f"{error}; {len(others) - len(left)} of {len(others)} references were left out, since they were "
+                f"trained on nearly the records as target {rows[chosen][0]}, or on nearly all others, which gives "
+                "membership away by design: train models on halves that are drawn one by one"
+            ) from None

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from reticent import arrays, checks
 from reticent.data.membership import Membership, as_membership, booleans
 from reticent.errors import InputError, ShapeError
+from reticent.findings.evidence import Importance
 from reticent.signals.matrix import Floats, Matrix, Signals
 from reticent.spec import Spec
 
@@ -187,6 +188,7 @@ class AttackEntry:
         fits: ``(spec, offer)`` refuses options that need what a problem does not hold, beyond what `check` sees.
         strong: it compares a record's answer with those of models that were not trained on it. The others do not, and
             miss most of a leak, so a gate passes nothing by them.
+        importance: ``(spec, problem, rng)`` tells where in the answers an attack that learns finds what it finds.
     """
 
     spec: type[Spec]
@@ -198,6 +200,7 @@ class AttackEntry:
     usual: bool = True
     strong: bool = False
     fits: Callable[[Any, Offer], None] = lambda spec, offer: None
+    importance: Callable[[Any, Problem, np.random.Generator], Importance] | None = None
 
     def answered(self, offer: Offer) -> bool:
         """Whether models answer what the attack must see."""

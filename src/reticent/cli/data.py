@@ -30,7 +30,7 @@ def list_(*, data_dir: str | None = None) -> None:
     for name, entry in DATASETS.items():
         here = "yes" if _where(entry, data_dir) else "no"
         rows.append((name, entry.kind, f"{entry.records:,}", str(entry.classes), here, entry.summary))
-    columns = ("name", "kind", b.Column("records"), b.Column("classes"), "here", "what")
+    columns: b.Heads = (*b.words("name", "kind"), "records", "classes", *b.words("here", "what"))
     show(b.table("Data sets", columns, rows))
     say("To get one that is not here: reticent data fetch NAME. Your own: a file, a folder, module:function.")
 
@@ -184,7 +184,7 @@ def _print_readings(readings: "Sequence[Reading]") -> None:
         counts = ("" if one.values is None else f"{one.values:,}", f"{one.missing:,}", f"{one.features:,}")
         note = b.Cell(one.note, tone="bad" if one.kind == "refused" else "strong" if one.telling else "usual")
         rows.append((b.Name(one.column or "''", 40), one.kind, *counts, note))
-    columns = ("column", "read as", b.Column("values"), b.Column("missing"), b.Column("features"), "note")
+    columns: b.Heads = (*b.words("column", "read as"), "values", "missing", "features", *b.words("note"))
     show(b.table("Columns", columns, rows))
     say(FITTED)
 

@@ -24,7 +24,7 @@ def defenses(name: str | None = None) -> None:
     for one in catalogue():
         needs = ", ".join(f"{need} records" for need in one.needs)
         rows.append((one.name, KINDS[one.part], one.summary, needs, one.cost, _not(one)))
-    show(b.table("Defenses", ("defense", "is", "what it does", "needs", "cost", "not with"), rows))
+    show(b.table("Defenses", b.words("defense", "is", "what it does", "needs", "cost", "not with"), rows))
     say("Use: reticent audit --defense NAME, with options as NAME:option=value; join two by +.")
 
 
@@ -53,5 +53,5 @@ def _one(one: "Defense") -> list[b.Block]:
         rows[f"on {place.replace('/', ', ')}"] = f"{told} (the authors', unless you give others)"
     rows["card"] = f"in the repository: docs/methods/{one.name}.md"
     options = ((key, default, meaning) for key, (meaning, default) in one.options.items())
-    shown = b.table("Options", ("option", "default", "meaning"), options)
+    shown = b.table("Options", b.words("option", "default", "meaning"), options)
     return [b.Facts((("", tuple(rows.items())),)), *[shown] * bool(one.options)]

@@ -37,7 +37,8 @@ def gate(
     Exit code: 0 if all checks pass, 1 if any fails, 2 if any cannot be judged (or the input is wrong).
 
     Args:
-        audit: The audit.json of an audit, or the folder that holds it.
+        audit: The audit.json of an audit, or the folder that holds it; or those of a repair (harden), whose repaired
+            model is judged.
         limits: the limits.
         thresholds: TOML file with a [gate] table of these limits; flags win.
         junit: Write the checks here as JUnit XML; its folder is made if it is not there.
@@ -81,4 +82,6 @@ def _table(result: "Gate") -> b.Table:
         outcome = b.Cell(check.outcome, tone=TONES[check.outcome])
         rows.append((check.name, estimate, bound, check.attack or MISSING, outcome))
     numbers = (b.Column(title, whole=True) for title in ("estimate", "shown to be"))
-    return b.table("Checks", ("check", *numbers, "attack", b.Column("result", numbers=False, whole=True)), rows)
+    return b.table(
+        "Checks", ("check", *numbers, *b.words("attack"), b.Column("result", numbers=False, whole=True)), rows
+    )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from reticent.report.blocks import Block, Document
+    from reticent.report.blocks import Block, Report
 
 PIPED_WIDTH = 160
 NARROWEST = 80
@@ -40,7 +40,7 @@ def say(*lines: object, style: str = "", to: "Console | None" = None) -> None:
         console.print(clean(line, len(line)), style=style, markup=False, soft_wrap=True)
 
 
-def show(*found: "Document | Block") -> None:
+def show(*found: "Report | Block") -> None:
     """Print documents or blocks."""
     from reticent.report.render.terminal import terminal
 

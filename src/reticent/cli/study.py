@@ -48,7 +48,7 @@ def study(
         for one in STUDIES.values():
             first, *others = (f"{key}: {scale.about}" for key, scale in one.scales.items())
             rows.append((one.name, one.title, one.paper, b.Cell(first, below=tuple(others))))
-        show(b.table("Studies", ("study", "asks", "paper", "scales"), rows))
+        show(b.table("Studies", b.words("study", "asks", "paper", "scales"), rows))
         say("Use: reticent study NAME --scale tiny")
         return ()
     return reported(

@@ -1,9 +1,10 @@
 """csv and tsv files with a header, packed by gzip or not: their columns, and where a record stands in them."""
 
 import csv
+import io
 import re
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -20,14 +21,8 @@ if TYPE_CHECKING:
     from _csv import Reader
 
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-LINE = re.compile(r"[^\r\n]*(?:\r\n?|\n)|[^\r\n]+")
-"""A line with its end, which all systems write in another way; no other character ends one."""
-BLOCK = 2**24
-"""So many characters are looked at at once."""
-KINDS = bytes.maketrans(b'"\t\r\n +12345678', b",,,,,-99999999")
-"""Bytes by what they are: a comma for all that may stand before a cell of a csv file, one sign, nine for a digit."""
-CODES = (b",00", b",09", b",-00", b",-09")
-"""How codes such as 01 begin, in these."""
+CODE = re.compile(r'[,"\t\r\n ][+-]?0[0-9]')
+"""How a code such as 01 begins, behind what may stand before a cell."""
 SEPARATORS = {
     ";": "semicolons, expected commas: save the file with commas",
     "\t": "tabs, expected commas: call the file .tsv",
@@ -83,21 +78,14 @@ def _separator(path: Path) -> str:
     return "\t" if path.name.lower().endswith((".tsv", ".tsv.gz")) else ","
 
 
-def _lines(content: str) -> Iterator[str]:
-    """Divide a text, without a copy of the whole."""
-    return (found.group() for found in LINE.finditer(content))
-
-
 def _rows(path: Path, content: str) -> "Reader":
     """Read the cells of a text; quoted ones may go over several lines."""
-    return csv.reader(_lines(content), delimiter=_separator(path))
+    return csv.reader(io.StringIO(content, newline=""), delimiter=_separator(path))
 
 
 def has_codes(content: str) -> bool:
     """Tell whether a cell begins with a zero and another digit, which a number would lose."""
-    blocks = range(0, len(content), BLOCK)
-    kinds = (content[max(0, start - 3) : start + BLOCK].encode().translate(KINDS) for start in blocks)
-    return any(code in block for block in kinds for code in CODES)
+    return CODE.search(content) is not None
 
 
 def _numbers(path: Path, content: str, width: int) -> list[NDArray[Any]] | None:
@@ -106,7 +94,7 @@ def _numbers(path: Path, content: str, width: int) -> list[NDArray[Any]] | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # that there are no rows; said below
-            cells = np.loadtxt(_lines(content), **options)
+            cells = np.loadtxt(io.StringIO(content, newline=""), **options)
     except ValueError:
         return None
     return list(cells.T) if cells.size and cells.shape[1] == width else None

@@ -3,9 +3,7 @@
 A user's folders may lie below train, val and test.
 """
 
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,19 +25,6 @@ COLOURED = frozenset({"RGB", "RGBA", "RGBX", "P", "PA", "CMYK", "YCbCr", "LAB", 
 """Pillow's modes of 8 bits a channel that become red, green and blue; transparency is dropped."""
 
 
-@contextmanager
-def opened(path: Path, remedy: str) -> Iterator["Image"]:
-    """Open an image file, and name it where anything is wrong with it while it is used."""
-    from PIL.Image import DecompressionBombError
-    from PIL.Image import open as opened_picture
-
-    try:
-        with opened_picture(path) as picture:
-            yield picture
-    except (OSError, ValueError, SyntaxError, DecompressionBombError) as error:
-        raise CorruptFileError(f"{path}: cannot be read as an image ({error}); {remedy}") from None
-
-
 def decode(paths: Sequence[Path], side: int) -> NDArray[np.uint8]:
     """Decode official image files of one size; grey ones become grey in three channels.
 
@@ -48,13 +33,10 @@ def decode(paths: Sequence[Path], side: int) -> NDArray[np.uint8]:
     """
     pictures = np.empty((len(paths), 3, side, side), dtype=np.uint8)
     for i, path in enumerate(paths):
-        with opened(path, "unpack the archive again") as picture:
-            pixels = np.asarray(picture.convert("RGB"))
-        if pixels.shape != (side, side, 3):
-            raise CorruptFileError(
-                f"{path}: expected {side} x {side} pixels, got {pixels.shape[1]} x {pixels.shape[0]}"
-            )
-        pictures[i] = pixels.transpose(2, 0, 1)
+        pixels = _pixels(path, "unpack the archive again")
+        if pixels.shape[1:] != (side, side):
+            raise CorruptFileError(f"{path}: expected {side} x {side} pixels, got {_size(pixels)}")
+        pictures[i] = pixels
     return pictures
 
 
@@ -108,28 +90,26 @@ def _folders(folder: Path) -> list[str]:
 def _pictures(folder: Path, root: Path) -> list[Path]:
     """List the pictures of a class, in its folder and in those inside."""
     found = []
-    for place, inner, names in os.walk(folder):
-        inner[:] = [name for name in inner if not name.startswith(".")]
-        for name in inner:
-            if (Path(place) / name).is_symlink():
-                raise InputError(f"{Path(place) / name}: is a link to a folder, which is not followed: move it away")
-        for name in names:
-            if name.startswith(".") or name.lower() in CLUTTER:
-                continue
-            if not name.lower().endswith(SUFFIXES):
-                kinds = ", ".join(SUFFIXES)
-                raise InputError(f"{Path(place) / name}: expected pictures alone ({kinds}): move other files away")
-            found.append(Path(place) / name)
+    for path in sorted(folder.rglob("*"), key=lambda path: path.relative_to(folder).parts):
+        if any(part.startswith(".") for part in path.relative_to(folder).parts) or path.name.lower() in CLUTTER:
+            continue
+        if path.is_dir():
+            if path.is_symlink():
+                raise InputError(f"{path}: is a link to a folder, which is not followed: move it away")
+        elif path.name.lower().endswith(SUFFIXES):
+            found.append(path)
+        else:
+            raise InputError(f"{path}: expected pictures alone ({', '.join(SUFFIXES)}): move other files away")
     if not found:
         raise InputError(f"{root}: the folder of the class {folder.name!r} holds no picture: remove it, or fill it")
-    return sorted(found, key=lambda path: path.relative_to(folder).parts)
+    return found
 
 
 def _decoded(paths: Sequence[Path], side: int | None) -> NDArray[np.uint8]:
     """Decode pictures into one array, which is grey where all of them are."""
     pictures: list[NDArray[np.uint8]] = []
     for path in paths:
-        pixels = _pixels(path, side)
+        pixels = _pixels(path, "copy it again, or move it away", side)
         if pictures and pixels.shape[1:] != pictures[0].shape[1:]:
             raise InputError(
                 f"expected pictures of one size, got {_size(pictures[0])} ({paths[0]}) and {_size(pixels)} ({path}): "
@@ -145,17 +125,22 @@ def _size(pixels: NDArray[np.uint8]) -> str:
     return f"{pixels.shape[2]} x {pixels.shape[1]}"
 
 
-def _pixels(path: Path, side: int | None) -> NDArray[np.uint8]:
+def _pixels(path: Path, remedy: str, side: int | None = None) -> NDArray[np.uint8]:
     """Decode one picture: ``(1, H, W)`` if it is grey, else ``(3, H, W)``."""
-    with opened(path, "copy it again, or move it away") as picture:
-        if picture.mode not in GREY | COLOURED:
-            raise CorruptFileError(
-                f"{path}: has more than 8 bits a channel ({picture.mode}): write it anew with 8, as it is to reach the "
-                "network"
-            )
-        plain = picture.convert("L" if picture.mode in GREY else "RGB")
-        pixels = np.asarray(plain if side is None else _middle(plain, side))
-        return pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
+    from PIL import Image
+
+    try:
+        with Image.open(path) as picture:
+            if picture.mode not in GREY | COLOURED:
+                raise CorruptFileError(
+                    f"{path}: has more than 8 bits a channel ({picture.mode}): write it anew with 8, as it is to reach "
+                    "the network"
+                )
+            plain = picture.convert("L" if picture.mode in GREY else "RGB")
+            pixels = np.asarray(plain if side is None else _middle(plain, side))
+    except (OSError, ValueError, SyntaxError, Image.DecompressionBombError) as error:
+        raise CorruptFileError(f"{path}: cannot be read as an image ({error}); {remedy}") from None
+    return pixels[None] if pixels.ndim == 2 else pixels.transpose(2, 0, 1)
 
 
 def _middle(picture: "Image", side: int) -> "Image":

@@ -7,6 +7,7 @@ from pydantic import Field
 from reticent.findings.base import Finding, LeftOut, Number, Plain
 from reticent.findings.blind import Excess
 from reticent.findings.epsilon import EpsilonBounds
+from reticent.findings.evidence import Importance
 from reticent.findings.numbers import Area, Count, OverallRate, Rate, Share, ShareEstimate
 
 
@@ -101,6 +102,8 @@ class Audit(Finding):
     bootstrap: Redrawn | None = None
     epsilon: Annotated[EpsilonBounds | None, LeftOut] = None
     "Lower bounds on epsilon by this attack alone."
+    importance: Annotated[Importance | None, LeftOut] = None
+    "Only of attacks that learn: where in the answers they find what they find."
     excess: Annotated[Excess | None, LeftOut] = None
     "Only where members and non-members differ without the model: what the attack finds beyond that."
 

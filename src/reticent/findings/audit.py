@@ -10,6 +10,7 @@ from reticent.findings.base import ContradictionError, Document, Empty, Finding,
 from reticent.findings.blind import Blind, Excess
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
+from reticent.findings.evidence import NearComplements
 from reticent.findings.group_limits import AreaShown, ExcessShown, ExposedGroup
 from reticent.findings.numbers import Count, Estimate, Lower, PairedDifference, Share, ShareEstimate, Statistic
 from reticent.findings.population import Data, Population
@@ -247,6 +248,8 @@ class AuditDocument(Document):
     attacks: tuple[Audit, ...]
     "In the order they were asked for."
     left_out: tuple[LeftOutAttack, ...] = ()
+    near_complements: Annotated[NearComplements | None, LeftOut] = None
+    "Only where some target is not compared with all references."
     blind: Annotated[Blind | None, LeftOut] = None
     """Only where membership was not drawn by reticent: how far members and non-members differ without the model. Where
     they do, only `excess` counts as leak, and epsilon and groups, which take them for alike, are left out."""

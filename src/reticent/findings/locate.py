@@ -304,6 +304,8 @@ class TrainedNetwork(Finding):
     steps: Count
     accuracy_members: Share
     accuracy_test: Share
+    learned: bool = True
+    "False where it labels its own records no better than naming one class would, by more than chance allows."
 
 
 class LayersData(Data):

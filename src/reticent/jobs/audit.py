@@ -15,7 +15,7 @@ from reticent.findings.records import PICTURED
 from reticent.jobs import document
 from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
-from reticent.jobs.measure import Measured, Settings, measure
+from reticent.jobs.measure import Measurement, Settings, measure
 from reticent.jobs.non_adaptive import Unaware, non_adaptive
 from reticent.jobs.non_adaptive import facts as non_adaptive_facts
 from reticent.jobs.repairs import stage_costs
@@ -109,7 +109,7 @@ class Evaluated:
     work: Work
     made: Sequence[Made]
     problem: Problem
-    measured: Measured
+    measured: Measurement
     control: Control | None = None
     unaware: Unaware | None = None
 

@@ -8,8 +8,9 @@ import numpy as np
 
 from reticent import seeds, spec
 from reticent.arrays import Bools, Floats, Ints
-from reticent.attacks import ATTACKS, score
+from reticent.attacks import ATTACKS, importance, score
 from reticent.attacks.base import Problem
+from reticent.attacks.complements import near_complements
 from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.blind.baseline import Baseline
 from reticent.auditing.blind.excess import Beyond
@@ -36,6 +37,7 @@ from reticent.findings.audit import (
 from reticent.findings.base import Plain
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import GIVEN, Accountant
+from reticent.findings.evidence import NearComplements
 from reticent.findings.population import Data, Population
 from reticent.findings.record_tests import NamedRecord
 from reticent.jobs.record_tests import TestedRecords, record_tests
@@ -84,7 +86,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class Measurement:
     """What the attacks found.
 
     Attributes:
@@ -96,6 +98,7 @@ class Measured:
         groups: what the verdict's attack finds in each group, one entry a partition.
         records: what may be said of single records; None where `epsilons` is.
         probability: of membership, as online LiRA sees it; None where too few models were trained on a record.
+        near_complements: what strong attacks do not compare targets with; None where they are given all references.
         blind: how far members and non-members differ without the model, where reticent did not draw who is which.
     """
 
@@ -108,6 +111,7 @@ class Measured:
     groups: tuple[Grouping, ...] = ()
     probability: MembershipProbability | None = None
     blind: Baseline | None = None
+    near_complements: NearComplements | None = None
 
     @property
     def own(self) -> OwnRates | None:
@@ -150,6 +154,7 @@ class Measured:
             population=population,
             attacks=audits,
             left_out=tuple(LeftOutAttack(name=name, sentence=why) for name, why in (left_out or {}).items()),
+            near_complements=self.near_complements,
             blind=None if self.blind is None else self.blind.found,
             epsilon=overall.with_(unproved=unproved) if overall is not None and unproved else overall,
             groups=self.groups if shown else tuple(allow_for_unlearned_groups(one, population) for one in self.groups),
@@ -170,19 +175,19 @@ def measure(
     partitions: Sequence[Partition] = (),
     blind: Baseline | None = None,
     progress: Callable[[str], None] | None = None,
-) -> Measured:
+) -> Measurement:
     """Run attacks on every target, audit their scores, and look at records, numbered `ids`, and groups of them.
 
     Groups, records and epsilon take members and non-members for alike, so they are left out where `blind` tells them
     apart.
     """
     audits, scores = attacked(problem, attacks, settings, progress=progress)
-    members = problem.membership.matrix[problem.targets]
+    members, near = problem.membership.matrix[problem.targets], near_complements(problem)
     believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
     if blind is not None and blind.found.shift:
         audits = beyond(audits, scores, members, blind, settings)
         found = exposure(problem.signals, problem.membership)
-        return Measured(audits, scores, found, verdict(audits), None, None, (), believed, blind)
+        return Measurement(audits, scores, found, verdict(audits), None, None, (), believed, blind, near)
     said, found = verdict(audits), exposure(problem.signals, problem.membership)
     limits = group_limits(partitions, scores, members, first=said.attack, fpr=said.fpr, confidence=settings.confidence)
     compared = tuple(
@@ -213,7 +218,7 @@ def measure(
         proven=None if settings.promised is None else settings.computed,
     )
     tested = record_tests(problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta)
-    return Measured(audits, scores, found, said, epsilons, tested, compared, believed, blind)
+    return Measurement(audits, scores, found, said, epsilons, tested, compared, believed, blind, near)
 
 
 def beyond(
@@ -247,7 +252,8 @@ def attacked(
             progress(attack.method)
         scores[attack.method] = score(attack, problem, settings.seed)
         calibration = _calibration(problem, attack, settings.seed)
-        audits.append(audited(attack, scores[attack.method], problem, settings, calibration))
+        audit = audited(attack, scores[attack.method], problem, settings, calibration)
+        audits.append(audit.with_(importance=importance(attack, problem, settings.seed)))
     return tuple(audits), scores
 
 

@@ -7,6 +7,7 @@ from reticent.errors import SpecError
 from reticent.population import gather
 from reticent.population.population import Population
 from reticent.population.worker import Made
+from reticent.procedures.selena import Selena
 from reticent.signals.matrix import Matrix
 from reticent.spec import Spec
 from reticent.store import Store
@@ -18,7 +19,7 @@ def check(attacks: Sequence[Spec], recipe: Recipe, *, unaware: bool = False) -> 
     name = next((spec.method for spec in attacks if needs_replicas(spec)), None)
     if name is None:
         return
-    if not gather.has_replicas(recipe):
+    if not isinstance(recipe.procedure, Selena):
         raise SpecError(
             f"{name}: expected models by the procedure selena, whose Split-AI it compares answers with, got "
             f"{recipe.procedure.method}: give --defense selena, or leave this attack out"

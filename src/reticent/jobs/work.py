@@ -59,26 +59,35 @@ class Reported(Generic[Found]):
 
 
 @dataclass(frozen=True, eq=False)
-class AuditReported(Reported[AuditDocument]):
-    """An audit, and its report.
+class RecordsReported(Reported[Found]):
+    """What a verb found of every record, and its report.
 
     Attributes:
         records: one a record, the most exposed first.
+    """
+
+    records: Sequence[RecordRow]
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """What ``records.csv`` holds: one mapping a record, the most exposed first."""
+        return [row.to_json() for row in self.records]
+
+
+@dataclass(frozen=True, eq=False)
+class AuditReported(RecordsReported[AuditDocument]):
+    """An audit, and its report.
+
+    Attributes:
         scores: by attack, ``(T, N)``, higher means member.
         ids: numbers of the N audited records among all of the data set.
         p_member: how likely a margin as high as the target's is if it was not trained on the record, ``(T, N)``; None
             where too few models are there to compare with.
     """
 
-    records: Sequence[RecordRow]
     scores: dict[str, Floats]
     ids: Ints
     p_member: Floats | None
-
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """What ``records.csv`` holds: one mapping a record, the most exposed first."""
-        return [row.to_json() for row in self.records]
 
 
 class Work:

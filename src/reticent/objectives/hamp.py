@@ -15,7 +15,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from reticent.errors import SpecError
-from reticent.objectives.base import Batch, Configured, Context, ObjectiveEntry
+from reticent.objectives.base import Batch, Configured, ObjectiveEntry
 from reticent.spec import Spec
 
 STEPS = 100
@@ -77,10 +77,6 @@ def _entropy(share: float, classes: int) -> float:
 
 
 class _Hamp(Configured[Hamp]):
-    def begin(self, context: Context) -> None:
-        super().begin(context)
-        check(self.spec, context.classes)
-
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
         classes = logits.shape[1]
         share = soft_label(self.spec.gamma, classes)

@@ -8,13 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from safetensors import safe_open
 
-from reticent.errors import CorruptRunError, SpecError
+from reticent.errors import CorruptRunError
 from reticent.population.population import Population
 from reticent.population.worker import Made, history
-from reticent.procedures.selena import Selena
 from reticent.signals.matrix import Matrix, Rows, Signals
 from reticent.store import Store
-from reticent.training.recipe import Recipe
 
 SOFT_TARGETS = "soft_targets"
 """The array of ``artefacts.safetensors`` that holds what Split-AI says of a model's members, in their order."""
@@ -54,18 +52,8 @@ class HeldRow:
         return result
 
 
-def has_replicas(recipe: Recipe) -> bool:
-    """Tell whether models of a recipe keep what their own Split-AI says of their members."""
-    return isinstance(recipe.procedure, Selena)
-
-
 def replicas(population: Population, store: Store, made: Sequence[Made]) -> Matrix:
     """Open the soft targets that every model's own Split-AI gives its members ``(M, N, C)``; NaN for other records."""
-    if not has_replicas(population.recipe):
-        raise SpecError(
-            f"replicas: expected models by the procedure selena, which keep what Split-AI says of their members, got "
-            f"{population.recipe.procedure.method}"
-        )
     paths = _paths(store, [(one.model, one.training) for one in made], "artefacts.safetensors")
     held = population.membership.matrix
     return Rows([HeldRow(path, SOFT_TARGETS, held[one.model]) for path, one in zip(paths, made, strict=True)])

@@ -77,10 +77,6 @@ class Population:
                 f"membership has {self.membership.records} records, the audited role {len(self.roles.audited)}: "
                 "expected the same"
             )
-        if self.drawing and len(self.drawing) != self.membership.models:
-            raise ShapeError(
-                f"drawing: expected a number for each of {self.membership.models} models, got {len(self.drawing)}"
-            )
         self.queries.check(self.records.kind, self.records.x.shape[1:])
         rarest = int(np.bincount(self.records.y[self.roles.audited], minlength=self.records.classes).min())
         if rarest == 0:

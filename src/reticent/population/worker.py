@@ -5,6 +5,7 @@ import platform
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -89,23 +90,11 @@ class Maker:
             raise ModelError(f"model {model}: {told(error)}") from error
 
     def _make(self, model: int, training: str, signals: str) -> Made:
-        trained_now = self.store.find(training) is None
-        run, network = self._training(model, training)
-        with self.store.claim(signals) as draft:
-            if self.store.find(signals) is None:
-                self._look(model, network or self._load(model, run), run, draft)
-        return Made(model, training, signals, self.store.whole(signals).read(SignalsFacts), fresh=trained_now)
-
-    def _training(self, model: int, training: str) -> tuple[Run, nn.Module | None]:
-        """Train a model, or find its run; the network where it was trained now."""
-        run = self.store.find(training)
-        network: nn.Module | None = None
-        if run is None:
-            with self.store.claim(training) as draft:
-                run = self.store.find(training)
-                if run is None:
-                    network = self._train(model, draft)
-        return run or self.store.whole(training), network
+        run, network = self.store.found_or_made(training, partial(self._train, model))
+        seen, _ = self.store.found_or_made(
+            signals, lambda draft: self._look(model, network or self._load(model, run), run, draft)
+        )
+        return Made(model, training, signals, seen.read(SignalsFacts), fresh=network is not None)
 
     def materials(self, model: int) -> Materials:
         """Gather what one model is trained from."""
@@ -129,8 +118,7 @@ class Maker:
             made = procedure.repair(
                 _state(before, "weights"), _state(before, "initial"), recipe, materials, streams, history(before)
             )
-        costs = before.read(Cost)
-        first = StageCost(name=FIRST, **dict(costs))
+        first = StageCost(name=FIRST, **dict(before.read(Cost)))
         return replace(made, facts=made.facts.with_(stages=(first, *made.facts.stages)))
 
     def _before(self, model: int) -> Run | None:
@@ -145,7 +133,7 @@ class Maker:
         other = copy.copy(self)
         other.population = first
         try:
-            return other._training(model, other.population.training_id(model))[0]
+            return self.store.found_or_made(first.training_id(model), partial(other._train, model))[0]
         except StoreLockedError:
             return None
 

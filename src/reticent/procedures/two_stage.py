@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from reticent import seeds
-from reticent.errors import ModelError, SpecError, UnknownNameError
+from reticent.errors import SpecError, UnknownNameError
 from reticent.findings.training import ProcedureFacts
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.cross_entropy import CrossEntropy
@@ -173,10 +173,6 @@ class TwoStage:
         The first training is plain, bit for bit. The second has a new optimizer and the schedule from its beginning,
         over its own epochs; `warmup_epochs` and `stop_after` hold for it in proportion, `patience` as it is.
         """
-        if materials.start is not None:
-            raise ModelError(
-                f"{recipe.procedure.method} begins from a fresh initialisation: expected materials without a start"
-            )
         model, costs = self._ready(recipe, materials, streams), Costs(materials.prepare.device)
         initial, one = snapshot(model), self.first_recipe(recipe)
         loss, kept = objective(one), dict[str, Tensor]()

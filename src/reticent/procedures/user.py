@@ -9,7 +9,7 @@ from torch import nn
 from reticent import usercode
 from reticent.errors import ModelError, SpecError
 from reticent.models.user import check_whole
-from reticent.procedures.base import Trained
+from reticent.procedures.base import Trained, own
 from reticent.procedures.estimator import Estimator, is_estimator
 from reticent.spec import Spec
 from reticent.training.loop import History
@@ -60,9 +60,7 @@ def _called(made: object) -> str:
 
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     """Call the user's function on the members of one model."""
-    spec = recipe.procedure
-    if not isinstance(spec, Function):
-        raise ModelError(f"expected a function to train with, got the procedure {spec.method!r}")
+    spec = own(recipe, Function)
     function = usercode.load(spec.function)
     if spec.source and usercode.digest(spec.function) != spec.source:
         raise ModelError(f"{spec.function}: its source changed while it was in use; run the same command again")

@@ -4,9 +4,9 @@ Text is plain `str`, which every renderer escapes; what is more than that is an 
 measures: a figure brings the function that draws it, which only a page calls.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, TypeVar, Union
+from typing import Any, Literal, TypeAlias, TypeVar, Union
 
 Medium = Literal["html", "markdown", "terminal"]
 Media: TypeAlias = frozenset[Medium]
@@ -274,22 +274,15 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Row:
-    """A line of a table; its first cell names it."""
-
-    cells: tuple[Cell, ...]
-    strong: bool = False
-
-
-@dataclass(frozen=True)
 class Table(Shown):
     """A table; a page's can be sorted, searched, and filtered by columns of text.
 
     Attributes:
         title: what it shows, for those who cannot see it.
         columns: its heads.
-        rows: its lines, each with a cell a column.
+        rows: its lines, each with a cell a column; the first names it.
         key: its name in the page.
+        strong: the line that stands out.
         sortable: by every column.
         sorted: the column that it is sorted by, falling.
         find: what can be searched for, for the empty field.
@@ -301,8 +294,9 @@ class Table(Shown):
 
     title: str
     columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    rows: tuple[tuple[Cell, ...], ...]
     key: str = ""
+    strong: int | None = None
     sortable: bool = False
     sorted: int | None = None
     find: str = ""
@@ -314,43 +308,57 @@ class Table(Shown):
     def shown(self, medium: Medium) -> "Table":
         """Leave out the columns that a medium does not show."""
         kept = [i for i, column in enumerate(self.columns) if medium in column.only]
-        rows = tuple(replace(row, cells=tuple(row.cells[i] for i in kept)) for row in self.rows)
+        rows = tuple(tuple(row[i] for i in kept) for row in self.rows)
         return replace(self, columns=tuple(self.columns[i] for i in kept), rows=rows)
 
     @property
     def footnotes(self) -> tuple[str, ...]:
         """The notes that its marks stand for."""
-        return footnotes(*(text for row in self.rows for cell in row.cells for text in (cell.text, *cell.below)))
+        return footnotes(*(text for row in self.rows for cell in row for text in (cell.text, *cell.below)))
 
 
-def table(title: str, columns: Sequence[Column | str], rows: Iterable[Sequence[Text | Cell]]) -> Table:
-    """Make a table of texts; a column that is no text, but of numbers or kept whole, is given as a `Column`."""
-    heads = tuple(one if isinstance(one, Column) else Column(one, numbers=False) for one in columns)
-    lines = (Row(tuple(one if isinstance(one, Cell) else Cell(one) for one in row)) for row in rows)
-    return Table(title, heads, tuple(lines))
+def words(*titles: str, only: Media = EVERYWHERE) -> tuple[Column, ...]:
+    """Make the heads of columns of texts."""
+    return tuple(Column(title, numbers=False, only=only) for title in titles)
 
 
+def table(title: str, heads: Iterable[Column | str], rows: Iterable[Iterable[Text | Cell]], **more: Any) -> Table:
+    """Make a table of texts and cells; below a head that is a text stand numbers, below the first one names."""
+    columns = (Column(head, numbers=i > 0) if isinstance(head, str) else head for i, head in enumerate(heads))
+    lines = (tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row) for row in rows)
+    return Table(title, tuple(columns), tuple(lines), **more)
+
+
+Line: TypeAlias = tuple[Text | Cell, ...]
+"""A row as `table` takes it."""
+Heads: TypeAlias = tuple[Column | str, ...]
+"""The heads of columns as `table` takes them."""
 Block: TypeAlias = (
     Heading | Prose | Bullets | Notice | Folded | Banner | Facts | Terms | Bars | Cards | Figures | Gallery | Table
 )
 
 
 @dataclass(frozen=True)
-class Document:
-    """Any document of reticent's.
+class Report:
+    """All that a document of reticent's says, on any medium.
 
     Attributes:
         title: of the page's window.
         brand: what kind of page it is.
-        section: its heading in Markdown.
         blocks: what it says.
         files: where the same numbers are, for the foot of the page.
         version: of reticent, that wrote it.
+        section: its heading in Markdown; by default `brand`.
     """
 
     title: str
     brand: str
-    section: str
     blocks: tuple[Block, ...]
     files: Text
-    version: str
+    version: str | None
+    section: str = ""
+
+
+def coded(text: str) -> Text:
+    """Make pieces of code of what stands between backticks."""
+    return tuple(Code(part) if i % 2 else part for i, part in enumerate(text.split("`")) if part)

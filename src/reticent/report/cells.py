@@ -1,10 +1,7 @@
 """Numbers as cells of a table: what is shown, the interval below, the mark of equal scores, the key for sorting."""
 
-from collections.abc import Iterable, Sequence
-from typing import Any
-
 from reticent.findings.numbers import Estimate, OverallRate
-from reticent.report.blocks import Cell, Column, Footnote, Row, Span, Table, Text
+from reticent.report.blocks import Cell, Footnote, Span
 from reticent.report.wording import TIES, Measure, limits, middle, written
 from reticent.rounding import MISSING, count, decimals
 
@@ -34,10 +31,3 @@ def rate(found: OverallRate | None) -> Cell:
 def unmeasurable(found: OverallRate) -> str:
     """Say why a rate has no number."""
     return f"not measurable (needs {count(found.records_needed)} non-members)"
-
-
-def table(title: str, heads: Sequence[str | Column], rows: Iterable[Sequence[Text | Cell]], **more: Any) -> Table:
-    """Make a table of texts and cells; below a head that is a text stand numbers, below the first one names."""
-    columns = (Column(head, numbers=i > 0) if isinstance(head, str) else head for i, head in enumerate(heads))
-    lines = (Row(tuple(cell if isinstance(cell, Cell) else Cell(cell) for cell in row)) for row in rows)
-    return Table(title, tuple(columns), tuple(lines), **more)

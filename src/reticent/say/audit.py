@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from reticent.findings.audit import AuditDocument
-from reticent.say import blind, epsilon, exposure, groups, record_tests, trust, verdict
+from reticent.say import blind, epsilon, evidence, exposure, groups, record_tests, trust, verdict
 from reticent.say.grammar import agree, listed
 from reticent.say.population import unhealthy
 
@@ -19,18 +19,23 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
     population, names = document.population, document.data.class_names
     said = verdict.spoken(document.verdict, document.attacks, population, names)
     detail = f"{said.detail} {verdict.missing_strong(missing)}" if missing else said.detail
+    near = None if document.near_complements is None else evidence.near_complements(document.near_complements)
+    design = () if near is None else (near.sentence,)
     best = next(audit for audit in document.attacks if audit.name == said.attack)
     game = [record_tests.game(best.targets[0])] if best.targets else []
     unsaid = (
         *game,
         *said.cannot_say,
         *unhealthy(population, said.leak),
+        *design,
         *blind.unsaid(document.blind),
         *further,
     )
     unaware, checked = document.non_adaptive, document.control
     return document.with_(
         verdict=said.with_(detail=detail, cannot_say=unsaid),
+        attacks=tuple(map(evidence.spoken, document.attacks)),
+        near_complements=near,
         blind=None if document.blind is None else blind.spoken(document.blind),
         epsilon=None if document.epsilon is None else epsilon.spoken(document.epsilon),
         groups=tuple(groups.spoken(one, names, population) for one in document.groups),

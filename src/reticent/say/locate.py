@@ -112,6 +112,12 @@ def _odd(found: LayersDocument) -> Iterator[str]:
     """Say what stands against trusting the onset, or acting on it."""
     stages, index, least = found.stages, found.onset.index, 0.5 + found.onset.margin
     last = len(stages) - 1
+    idle = sum(not one.learned for one in found.models)
+    if idle:
+        yield (
+            f"{idle} of {plural(len(found.models), 'network')} did not learn, and a network that learned nothing shows "
+            "no membership at any stage: take no stage for safe. Train longer, or with another learning rate."
+        )
     if index == last:
         yield (
             f"Only {_called(stages[last].name)}, the last stage, is found risky: freezing all stages before it would "

@@ -26,7 +26,7 @@ REASONS: dict[Reason, str] = {
     "condition": "the claim assumes that the defense alone lowers the leak, which is not shown",
     "unmatched": "no control is as accurate",
     "unmeasured": "this scale does not measure it",
-    "interval": "an interval is too wide",
+    "interval": "its interval is too wide, or it has none",
     "network": "no network of the kind that the claim is about was run",
     "setting": "what was run is neither the paper's setting nor a fair stand-in for it",
     "disagree": "the kinds of network that it is about do not agree",

@@ -9,19 +9,7 @@ from reticent import arrays, checks
 from reticent.data import conversion
 from reticent.data.records import listed, renumber
 from reticent.errors import InputError, NonFiniteError, ShapeError
-from reticent.signals.squashed import (
-    COUNTS,
-    LOOKS,
-    OF_LABEL,
-    PERCENT,
-    SIGMOID,
-    SIGMOIDS,
-    SOFTMAX,
-    TELLING_VALUES,
-    by_class,
-    of_label,
-    squashed,
-)
+from reticent.signals.squashed import TELLING_VALUES, Squashed, by_class, of_label, squashed
 
 LARGEST = 1e37
 """Numbers beyond this are taken for infinite: float32 could not hold their margins, nor float64 all that is made of
@@ -108,22 +96,22 @@ def check_unsquashed(logits: NDArray[np.floating], shape: tuple[int, ...]) -> No
     )
     otherwise = f". If they are logits all the same, give {same}, which says the same"
     remedies = {
-        SOFTMAX: "give them as probabilities, or the logits from before the softmax",
-        PERCENT: "give them, divided by 100, as probabilities, or the logits from before the softmax",
-        COUNTS: "give them, divided by that constant, as probabilities, or give the logits from before the softmax"
-        + otherwise,
-        SIGMOID: "give them as probabilities (of class 1), or the logits from before the sigmoid" + otherwise,
-        SIGMOIDS: "give the logits from before the sigmoid" + otherwise,
+        Squashed.SOFTMAX: "give them as probabilities, or the logits from before the softmax",
+        Squashed.PERCENT: "give them, divided by 100, as probabilities, or the logits from before the softmax",
+        Squashed.COUNTS: "give them, divided by that constant, as probabilities, or give the logits from before the "
+        f"softmax{otherwise}",
+        Squashed.SIGMOID: "give them as probabilities (of class 1), or the logits from before the sigmoid" + otherwise,
+        Squashed.SIGMOIDS: "give the logits from before the sigmoid" + otherwise,
     }
     raise InputError(
-        f"logits: the answers of model {first} ({len(kinds)} of {len(logits)} models) {LOOKS[kind]}: {remedies[kind]}"
+        f"logits: the answers of model {first} ({len(kinds)} of {len(logits)} models) {kind.value}: {remedies[kind]}"
     )
 
 
 def check_margins(margins: NDArray[np.floating], labels: NDArray[np.int64], classes: int) -> None:
     """Refuse what is often taken for margins ``(M, N, Q)``: logits, or what is told of the label alone."""
     if margins.shape[2] == classes and by_class(margins, labels):
-        name = "probabilities" if squashed(margins[0]) == SOFTMAX else "logits"
+        name = "probabilities" if squashed(margins[0]) == Squashed.SOFTMAX else "logits"
         raise InputError(
             f"margins: got shape {margins.shape}, one number a class, of which the label's is mostly the largest: "
             f"these look like {name}: give them as {name}. Margins are (M, N), log-odds of the true label alone, or "
@@ -134,7 +122,7 @@ def check_margins(margins: NDArray[np.floating], labels: NDArray[np.int64], clas
     )
     for rows in margins if margins[0].size >= TELLING_VALUES else margins[None]:
         kind = of_label(rows)
-        if kind == OF_LABEL:
+        if kind == "probability":
             raise InputError(
                 f"{expected}, got numbers from 0 to 1 alone: these are probabilities of the true label: give the "
                 "probabilities of all classes as probabilities, or numpy.log(p) - numpy.log1p(-p), where no p is 0 or 1"

@@ -14,7 +14,7 @@ from reticent.signals.brought import LARGEST, two_logits
 from reticent.signals.correct import hits
 from reticent.signals.matrix import margin
 from reticent.signals.queries import Queries, all_views
-from reticent.signals.squashed import LOOKS, SIGMOID, SIGMOIDS, TELLING_ROWS, squashed
+from reticent.signals.squashed import TELLING_ROWS, Squashed, squashed
 from reticent.training.data import Examples, Preparation
 from reticent.training.loop import EVALUATION_BATCH
 from reticent.training.materials import forward
@@ -106,7 +106,7 @@ def _check_logits(answers: NDArray[np.float32], model: nn.Module, x: Tensor) -> 
     if kind is None:
         return
     found, _ = ending(model, x)
-    innocent = found == LOGITS and kind in {SIGMOID, SIGMOIDS}
+    innocent = found == LOGITS and kind in {Squashed.SIGMOID, Squashed.SIGMOIDS}
     if found in {LOGITS, UNKNOWN} and (innocent or len(answers) < TELLING_ROWS):
         return
     raise ModelError(_told(kind, found))
@@ -123,5 +123,5 @@ def check_ending(model: nn.Module, x: Tensor) -> None:
         raise ModelError(_told(kind, found))
 
 
-def _told(kind: str, found: str) -> str:
-    return f"the model answers no logits: its answers {LOOKS[kind]}: {remedy(found)}"
+def _told(kind: Squashed, found: str) -> str:
+    return f"the model answers no logits: its answers {kind.value}: {remedy(found)}"

@@ -1,6 +1,7 @@
 """Answers that are no logits any more: what a sigmoid or a softmax made of them, recognised by the numbers."""
 
-from typing import Any
+from enum import Enum
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,24 +19,27 @@ all below zero too, but few lie there."""
 DEVIATIONS = 5
 """So far above chance the label's column is the largest of a row's."""
 
-SOFTMAX, PERCENT, COUNTS, SIGMOID, SIGMOIDS = "softmax", "percent", "counts", "sigmoid", "sigmoids"
-OF_LABEL, LOG_OF_LABEL = "of label", "log of label"
-LOOKS = {
-    SOFTMAX: "lie between 0 and 1, and every row sums to 1: these are probabilities, as after a softmax",
-    PERCENT: "lie between 0 and 100, and every row sums to 100: these are percentages",
-    COUNTS: "are whole numbers from 0 on, and all rows have about the same sum: these are probabilities times a "
-    "constant, such as 255, or votes",
-    SIGMOID: "all lie between 0 and 1, as probabilities after a sigmoid do",
-    SIGMOIDS: "all lie between 0 and 1, and rows do not sum to 1: as after a sigmoid for each class, or of several "
-    "labels a record, which are not supported",
-}
-"""How each kind is recognised, in words."""
+
+class Squashed(Enum):
+    """Kinds of answers that are no logits, and how each is recognised."""
+
+    SOFTMAX = "lie between 0 and 1, and every row sums to 1: these are probabilities, as after a softmax"
+    PERCENT = "lie between 0 and 100, and every row sums to 100: these are percentages"
+    COUNTS = (
+        "are whole numbers from 0 on, and all rows have about the same sum: these are probabilities times a constant, "
+        "such as 255, or votes"
+    )
+    SIGMOID = "all lie between 0 and 1, as probabilities after a sigmoid do"
+    SIGMOIDS = (
+        "all lie between 0 and 1, and rows do not sum to 1: as after a sigmoid for each class, or of several labels a "
+        "record, which are not supported"
+    )
 
 
-def squashed(answers: NDArray[Any], rows: int = TELLING_ROWS) -> str | None:
+def squashed(answers: NDArray[Any], rows: int = TELLING_ROWS) -> Squashed | None:
     """Tell whether one model's answers ``(N, C)`` look as if a sigmoid or a softmax made them; one logit is ``(0, z)``.
 
-    A kind of `LOOKS`; None for what may be logits, and for fewer records than `rows`.
+    None for what may be logits, and for fewer records than `rows`.
     """
     if len(answers) < rows:
         return None
@@ -47,24 +51,24 @@ def squashed(answers: NDArray[Any], rows: int = TELLING_ROWS) -> str | None:
     if not one:
         sums = answers.sum(axis=1, dtype=np.float64)
         near = min(max(SUM, answers.shape[1] / 200), 0.5)  # Two digits: half a hundredth for each class.
-        for whole, kind in ((1, SOFTMAX), (100, PERCENT)):
+        for whole, kind in ((1, Squashed.SOFTMAX), (100, Squashed.PERCENT)):
             if high <= whole * (1 + SUM) and (np.abs(sums / whole - 1) <= near).all():
                 return kind
         if _counts(answers, sums):
-            return COUNTS
+            return Squashed.COUNTS
     if low == high or high > 1:
         return None
-    return SIGMOID if one else SIGMOIDS
+    return Squashed.SIGMOID if one else Squashed.SIGMOIDS
 
 
-def of_label(margins: NDArray[Any]) -> str | None:
+def of_label(margins: NDArray[Any]) -> Literal["probability", "logarithm"] | None:
     """Tell whether margins look like the label's probabilities, or like the logarithms of these (minus the loss)."""
     low, high = float(margins.min()), float(margins.max())
     if margins.size < TELLING_VALUES or high > 1 or len(np.unique(margins)) < TELLING_ROWS:
         return None
     if low >= 0:
-        return OF_LABEL
-    return LOG_OF_LABEL if high <= 0 and np.mean(margins > NEAR_ZERO) >= SHARE else None
+        return "probability"
+    return "logarithm" if high <= 0 and np.mean(margins > NEAR_ZERO) >= SHARE else None
 
 
 def by_class(answers: NDArray[Any], labels: NDArray[np.int64]) -> bool:

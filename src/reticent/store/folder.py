@@ -5,10 +5,10 @@ import json
 import logging
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from filelock import FileLock, Timeout
@@ -33,6 +33,7 @@ LOOK_PATIENCE = 0.2
 READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 """Errors that say that this user may read a store at most."""
 UNKNOWN = "another process"
+Made = TypeVar("Made")
 
 
 class Draft:
@@ -115,6 +116,16 @@ class Store:
         if lasting is None and problems:
             raise UnreadableRunError(unreadable(folder, problems[0]))
         return run, lasting
+
+    def found_or_made(self, run_id: str, make: Callable[[Draft], Made]) -> tuple[Run, Made | None]:
+        """Find a run, or claim it and make it: the run, and what `make` gave if it was made now."""
+        run, made = self.find(run_id), None
+        if run is None:
+            with self.claim(run_id) as draft:
+                run = self.find(run_id)
+                if run is None:
+                    made = make(draft)
+        return run or self.whole(run_id), made
 
     @contextmanager
     def claim(self, run_id: str, patience: float | None = None) -> Iterator[Draft]:

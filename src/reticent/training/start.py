@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor, nn
 
-from reticent.errors import ModelError
 from reticent.models.state_dicts import check_state
 
 
@@ -29,17 +28,10 @@ class Start:
         """Bring a network to this state; parameters that stay as a whole ask for no gradient."""
         check_state(model, self.state, "the state to begin from")
         model.load_state_dict(dict(self.state))
-        parameters, modules = dict(model.named_parameters()), dict(model.named_modules())
+        parameters = dict(model.named_parameters())
         for name, mask in self.trainable.items():
-            if name not in parameters or mask.shape != parameters[name].shape or mask.dtype != torch.bool:
-                got = f"{mask.dtype} {tuple(mask.shape)}"
-                wanted = tuple(parameters[name].shape) if name in parameters else "no such parameter"
-                raise ModelError(f"what is trained of {name!r}: expected bool {wanted}, got {got}")
             if not mask.any():
                 parameters[name].requires_grad_(False)
-        unknown = [name for name in self.still if name not in modules]
-        if unknown:
-            raise ModelError(f"modules that stay in eval mode: there is none named {unknown[0]!r}")
         return model
 
 

@@ -4,6 +4,7 @@ import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import torch
 from safetensors.torch import load_file, save
@@ -14,7 +15,7 @@ from reticent.errors import ModelError, ReticentError
 from reticent.findings.training import RepairFacts
 from reticent.jobs.hardening.ready import Ready
 from reticent.population.population import TrainingRun
-from reticent.procedures import PROCEDURES
+from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import snapshot
 from reticent.spec import canonical, full, identity
 from reticent.store import Draft, Store
@@ -47,13 +48,8 @@ def named(ready: Ready) -> str:
 def repaired(ready: Ready, store: Store) -> Repaired:
     """Repair the model, or find that it is repaired."""
     run_id = named(ready)
-    fresh = store.find(run_id) is None
-    if fresh:
-        with store.claim(run_id) as draft:
-            if store.find(run_id) is None:
-                _make(ready, draft)
-    run = store.whole(run_id)
-    return Repaired(run_id, load_file(run.file("weights.safetensors")), run.read(RepairFacts), fresh)
+    run, made = store.found_or_made(run_id, partial(_make, ready))
+    return Repaired(run_id, load_file(run.file("weights.safetensors")), run.read(RepairFacts), fresh=made is not None)
 
 
 def network(ready: Ready, state: Mapping[str, Tensor]) -> nn.Module:
@@ -100,7 +96,7 @@ def _hashed(*tensors: Tensor) -> str:
     return content.hexdigest()[:20]
 
 
-def _make(ready: Ready, draft: Draft) -> None:
+def _make(ready: Ready, draft: Draft) -> Trained:
     recipe, started = ready.after.recipe, time.perf_counter()
     repair = PROCEDURES[recipe.procedure.method].repair
     assert repair is not None, "`ready` refuses others"
@@ -122,3 +118,4 @@ def _make(ready: Ready, draft: Draft) -> None:
         seconds=time.perf_counter() - started,
         peak_memory_bytes=memory.bytes,
     ).to_json()
+    return made

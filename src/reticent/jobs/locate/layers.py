@@ -268,4 +268,5 @@ def _network(key: Key, network: Network) -> TrainedNetwork:
         steps=recipe.epochs * len(batch_sizes(members, recipe.batch_size)),
         accuracy_members=network.made.facts.accuracy_members,
         accuracy_test=network.accuracy,
+        learned=not document.health([network.made]),
     )

@@ -1,7 +1,7 @@
 """``locate records``: which records a model leaks, and which it has memorised."""
 
 import csv
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,12 +19,12 @@ from reticent.findings.locate import Memorisation, RecordsDocument, RecordsEnvir
 from reticent.findings.records import GROUP, PICTURED, RecordRow
 from reticent.jobs import document
 from reticent.jobs.comparison.sources import Finished, place
-from reticent.jobs.config import OWN, Job, called
+from reticent.jobs.config import OWN, Job, called, gather
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
 from reticent.jobs.reading import read_document
-from reticent.jobs.work import Reported, Work
-from reticent.options import AuditConfig, DataOptions
-from reticent.population import gather
+from reticent.jobs.work import RecordsReported, Work
+from reticent.options import AuditConfig, Options
+from reticent.population.gather import signals
 from reticent.population.train import Callback, train
 from reticent.population.using import using
 from reticent.population.worker import Made
@@ -48,15 +48,12 @@ WHOLE = frozenset({"record", "label", "models_in", "models_out"})
 
 
 @dataclass(frozen=True, eq=False)
-class LocatedRecords(Reported[RecordsDocument]):
+class LocatedRecords(RecordsReported[RecordsDocument]):
     """What `locate_records` found.
 
     Attributes:
-        rows: one mapping a record, the most exposed first; what ``records.csv`` holds.
         files: records.html, records.csv and records.json.
     """
-
-    rows: list[dict[str, Any]]
 
 
 def locate_records(
@@ -98,7 +95,7 @@ def locate_records(
     return again(place(source), values, checked)
 
 
-def again(path: Path, values: Mapping[str, Any], checked: Callable[[Path], None] | None = None) -> LocatedRecords:
+def again(path: Path, values: Options, checked: Callable[[Path], None] | None = None) -> LocatedRecords:
     """Take the records of a finished audit; trains and measures nothing."""
     given = {key: value for key, value in values.items() if value is not None}
     out = opening.path(given.pop("out", OUT))
@@ -164,8 +161,8 @@ def run(
 
 def _measured(job: Job, store: Store, made: Sequence[Made]) -> Exposure:
     """Compute what an audit computes of its records, without an attack."""
-    signals, _ = gather.signals(job.population, store, made)
-    return exposure(signals, job.population.membership)
+    seen, _ = signals(job.population, store, made)
+    return exposure(seen, job.population.membership)
 
 
 def _findings(rows: Sequence[RecordRow], **known: Any) -> RecordsDocument:
@@ -207,9 +204,8 @@ def _written(out: Output, found: RecordsDocument, rows: Sequence[RecordRow], rec
 
     shown = {row.record for row in (*rows[:PICTURED], *found.most_memorised[:PICTURED])}
     page = html(kind.records(found, rows, {} if records is None else records.thumbnails(shown)))
-    plain = [row.to_json() for row in rows]
-    files = out.write(found, {"records.html": page, "records.csv": as_csv(plain)})
-    return LocatedRecords(found, files, plain)
+    files = out.write(found, {"records.html": page, "records.csv": as_csv(row.to_json() for row in rows)})
+    return LocatedRecords(found, files, rows)
 
 
 def read_rows(path: Path) -> list[RecordRow]:
@@ -240,12 +236,12 @@ def _value(key: str, text: str) -> Any:
 
 def _data(audit: AuditDocument) -> Records | None:
     """Load the data set again, for its pictures; anything that hinders it leaves only the pictures out."""
-    config: dict[str, Any] | None = audit.environment.config
+    config = audit.environment.config
     if config is None or config.get("dataset") == OWN:
         return None
-    given = {key: config[key] for key in ("data_dir", *DataOptions.model_fields) if config.get(key) is not None}
     try:
-        records = load(config.get("dataset", "digits"), **given)
+        asked = gather(None, config)
+        records = load(asked.dataset, data_dir=asked.data_dir, **asked.given())
     except ReticentError:
         return None
     return records if records.digest == audit.data.digest else None

@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import torch
 from torch import Tensor, nn
@@ -78,13 +78,12 @@ class Outer:
         """Return the sum of the records' gradients, each times its factor."""
         return _only(self.trains, (factors[:, None] * self.back).T @ self.given)
 
-    def masked(self, trains: Tensor) -> "Outer":
+    def masked(self, trains: Tensor) -> Self:
         """Return the gradients with zeros where the weight is not trained."""
-        return Outer(self.back, self.given, trains)
+        return type(self)(self.back, self.given, trains)
 
 
-@dataclass(frozen=True, eq=False)
-class Positions:
+class Positions(Outer):
     """Gradients that are sums of outer products over the positions of a record, such as the tokens of a text.
 
     Norms come from the inner products of positions where these are fewer than the weight's entries, and else from
@@ -95,13 +94,6 @@ class Positions:
         given: ``float32 (B, T, in)``, the layer's input.
         trains: where the weight is trained, ``bool (out, in)``; None for all of it.
     """
-
-    back: Tensor
-    given: Tensor
-    trains: Tensor | None = None
-
-    def __len__(self) -> int:
-        return len(self.back)
 
     def squares(self) -> Tensor:
         """Return the squared norms of the records' gradients."""
@@ -118,16 +110,12 @@ class Positions:
         back = (factors[:, None, None] * self.back).flatten(0, 1)
         return _only(self.trains, back.T @ self.given.flatten(0, 1))
 
-    def masked(self, trains: Tensor) -> "Positions":
-        """Return the gradients with zeros where the weight is not trained."""
-        return Positions(self.back, self.given, trains)
-
 
 def _only(trains: Tensor | None, values: Tensor) -> Tensor:
     return values if trains is None else values.masked_fill(~trains, 0.0)
 
 
-Part = Written | Outer | Positions
+Part = Written | Outer
 """The gradients of B records with respect to one parameter."""
 
 

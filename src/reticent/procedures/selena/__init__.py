@@ -67,7 +67,6 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     Cost: about K - L + 1 times plain training, one sub-model in memory at a time; with views all K in memory, and L
         further forward passes a record and epoch.
     """
-    check(recipe)
     spec = own(recipe, Selena)
     members = materials.members
     assigned = assign(len(members), spec.models, spec.outside, streams.generator("assignment"))

@@ -7,10 +7,10 @@ from reticent.findings.base import Document
 from reticent.report import blocks as b
 
 
-def layout(schema: str) -> Callable[[Document], b.Document]:
+def layout(schema: str) -> Callable[[Document], b.Report]:
     """Find what lays a kind of document out: a function, and a file, of the last word of its schema."""
     name = schema.partition("/")[0].rpartition(".")[2]
-    found: Callable[[Document], b.Document] = getattr(import_module(f"{__name__}.{name}"), name)
+    found: Callable[[Document], b.Report] = getattr(import_module(f"{__name__}.{name}"), name)
     return found
 
 

@@ -7,7 +7,7 @@ from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument
 from reticent.findings.numbers import OverallRate
 from reticent.report import blocks as b
-from reticent.report.cells import NOTHING, estimate, rate, unmeasurable
+from reticent.report.cells import estimate, rate, unmeasurable
 from reticent.report.pictures import audit as pictures
 from reticent.rounding import fraction, level
 from reticent.say.grammar import alarms, short
@@ -32,16 +32,15 @@ def table(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
         intro += (
             " The verdict is about the first line, which was chosen after looking: so its intervals are wider there."
         )
-    heads = (
+    heads: b.Heads = (
         b.Column("Attack", whole=True),
         b.Column("AUC", "chance 0.5"),
         *(b.Column(f"Found at {level(fpr)} FPR", alarms(fpr)) for fpr in measured),
         b.Column("Balanced accuracy", "threshold from other models", only=b.DOCUMENTS),
         b.Column("Balanced accuracy", "best threshold: an upper bound", only=b.DOCUMENTS),
-        b.Column("Balanced accuracy", only=b.TERMINAL),
-        b.Column("Oracle", only=b.TERMINAL),
+        *(b.Column(title, only=b.TERMINAL) for title in ("Balanced accuracy", "Oracle")),
     )
-    rows = tuple(_attack(one, measured, i == 0) for i, one in enumerate(audits))
+    rows = [_attack(one, measured) for one in audits]
     legend = (
         f"Below each number, or in brackets: its {sure} interval. Found: the share of members that are found. FPR "
         "(false positive rate): the share of records that were not used for training but are taken for members. By "
@@ -52,7 +51,7 @@ def table(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
     return [
         b.Heading("Every attack that was tried", "attacks", only=b.PAGE),
         b.Prose(intro, only=b.PAGE),
-        b.Table("What each attack finds", heads, rows),
+        b.table("What each attack finds", heads, rows, strong=0),
         *([b.Bullets(missing)] if missing else []),
         *b.only(b.TERMINAL, *map(b.Notice, dict.fromkeys(one.sentence for one in document.left_out))),
         b.Prose(legend, "note", only=b.TEXTS),
@@ -68,13 +67,13 @@ def _rates(audits: Sequence[Audit]) -> dict[float, OverallRate | None]:
     return found
 
 
-def _attack(one: Audit, rates: Sequence[float], first: bool) -> b.Row:
+def _attack(one: Audit, rates: Sequence[float]) -> b.Line:
     balanced = one.overall.balanced_accuracy
-    both = [] if balanced is None else [estimate(balanced.transferred), estimate(balanced.oracle)]
-    both = both or [NOTHING, NOTHING]
-    alone = [b.Cell(cell.text, cell.key, tone=cell.tone) for cell in both]
+    both = (None, None) if balanced is None else (balanced.transferred, balanced.oracle)
+    cells = [estimate(found) for found in both]
+    alone = [b.Cell(cell.text, cell.key, tone=cell.tone) for cell in cells]
     name = b.Cell(b.Name(one.name, 40), below=(f"sees {one.access}",) if one.access else ())
-    return b.Row((name, estimate(one.auc), *(rate(one.rate(fpr)) for fpr in rates), *both, *alone), strong=first)
+    return name, estimate(one.auc), *(rate(one.rate(fpr)) for fpr in rates), *cells, *alone
 
 
 def figures(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:

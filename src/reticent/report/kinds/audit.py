@@ -10,7 +10,7 @@ from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument, Leak, Verdict
 from reticent.findings.records import RecordRow
 from reticent.report import blocks as b
-from reticent.report.kinds import attacks, blind, epsilon, groups, method, models, record_table, trust
+from reticent.report.kinds import attacks, blind, epsilon, groups, importance, method, models, record_table, trust
 from reticent.report.wording import TIES
 from reticent.rounding import count, decimals, fraction, interval, level, percent
 from reticent.say import exposed_group
@@ -36,11 +36,11 @@ SCORED = (
 
 def audit(
     document: AuditDocument, rows: Sequence[RecordRow] = (), thumbnails: Mapping[int, NDArray[Any]] | None = None
-) -> b.Document:
+) -> b.Report:
     """Bring an audit into blocks: `rows` of all records, the most exposed first, and `thumbnails` by record."""
     name, word = b.Name(document.data.name), say.word(document.verdict)
     audits = ordered(document)
-    return b.Document(
+    return b.Report(
         title=f"{word}: membership-privacy audit of {name.text}",
         brand="membership-privacy audit",
         section="Membership privacy",
@@ -48,8 +48,9 @@ def audit(
             _banner(document, name, word),
             b.Heading("Evidence", "evidence", "Evidence", level=2, only=b.DOCUMENTS),
             *attacks.table(document, audits),
+            *importance.blocks(audits),
             *b.only(b.PAGE, *attacks.figures(document, audits)),
-            *blind.blocks(document.blind, audits, document.verdict.fpr),
+            *blind.blocks(document.blind, {"": audits}, document.verdict.fpr),
             *_epsilon(document, audits),
             *trust.non_adaptive(document, audits),
             *trust.control(document, audits),
@@ -62,8 +63,8 @@ def audit(
             *b.only(b.TERMINAL, *map(b.Notice, models.unlearned(document))),
             *method.glossary(GLOSSARY.items()),
         ),
-        files=("The same numbers are in ", b.Code("audit.json"), ", one line a record in ", b.Code("records.csv"), "."),
-        version=document.environment.reticent or "",
+        files=b.coded("The same numbers are in `audit.json`, one line a record in `records.csv`."),
+        version=document.environment.reticent,
     )
 
 

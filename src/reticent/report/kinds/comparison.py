@@ -39,15 +39,14 @@ FOLDED = 4
 MEASURES = {Statistic.AUC: "AUC", Statistic.TPR: "Members found", Statistic.ACCURACY: "Accuracy"}
 
 
-def comparison(document: ComparisonDocument) -> b.Document:
+def comparison(document: ComparisonDocument) -> b.Report:
     """Bring a comparison into blocks."""
     rows = ordered(document)
     recipes = sum(row.role is Role.RECIPE for row in rows)
     name = b.Name(document.data.name)
-    return b.Document(
+    return b.Report(
         title=f"Comparison of {recipes} recipes on {name.text}",
         brand="comparison of recipes",
-        section="Comparison of recipes",
         blocks=(
             _banner(document, name),
             b.Heading("Accuracy against leak", "recipes", "Recipes", level=2, only=b.DOCUMENTS),
@@ -60,14 +59,8 @@ def comparison(document: ComparisonDocument) -> b.Document:
             *b.only(b.DOCUMENTS, *method.limits("comparison", document.cannot_say)),
             *method.glossary(GLOSSARY),
         ),
-        files=(
-            "The same numbers are in ",
-            b.Code("compare.json"),
-            ", one line a recipe in ",
-            b.Code("compare.csv"),
-            ".",
-        ),
-        version=document.environment.reticent or "",
+        files=b.coded("The same numbers are in `compare.json`, one line a recipe in `compare.csv`."),
+        version=document.environment.reticent,
     )
 
 
@@ -158,7 +151,7 @@ def _rows(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block, .
     table = b.Table(
         f"Accuracy and leak of each recipe; below each number its {sure} interval",
         heads,
-        tuple(b.Row(one) for one in cells),
+        tuple(cells),
         key="rows-table",
         sortable=True,
         find="name",
@@ -223,23 +216,22 @@ def _found(fpr: float | None) -> str:
 
 def _changes(rows: Sequence[Row]) -> tuple[b.Block, ...]:
     """List in what recipes differ from the baseline."""
-    lines = tuple(
-        b.Row((
-            b.Cell(b.Name(row.name)),
-            b.Cell(short(change.key.replace(".", ", ").replace("_", " "), 80)),
-            b.Cell(_setting(change.baseline)),
-            b.Cell(_setting(change.value)),
-        ))
+    lines: list[b.Line] = [
+        (
+            b.Name(row.name),
+            short(change.key.replace(".", ", ").replace("_", " "), 80),
+            *map(_setting, (change.baseline, change.value)),
+        )
         for row in rows
         if row.role is Role.RECIPE
         for change in row.changes
-    )
+    ]
     if not lines:
         return ()
-    heads = [b.Column(title, numbers=False) for title in ("Recipe", "Setting", "Baseline", "Here")]
+    heads = b.words("Recipe", "Setting", "Baseline", "Here")
     return (
         b.Heading("What is different from the baseline", "changes"),
-        b.Table("Settings in which a recipe differs from the baseline", tuple(heads), lines),
+        b.table("Settings in which a recipe differs from the baseline", heads, lines),
     )
 
 
@@ -285,37 +277,30 @@ def _pairs(document: ComparisonDocument) -> tuple[b.Block, ...]:
 
 
 def _table(document: ComparisonDocument, tests: Sequence[PairTest]) -> b.Table:
-    heads = (
-        b.Column("First", numbers=False),
-        b.Column("Second", numbers=False),
-        b.Column("Measure", numbers=False),
-        b.Column("Verdict", numbers=False),
-        b.Column("Difference"),
-        b.Column("p, corrected"),
+    heads: b.Heads = (
+        *b.words("First", "Second", "Measure", "Verdict"),
+        "Difference",
+        "p, corrected",
         b.Column("Found only by one", only=b.PAGE),
     )
     title = f"Every two recipes against each other, with {level(document.confidence)} intervals"
-    rows = tuple(_pair(document, test) for test in tests)
-    return b.Table(title, heads, rows, key="pairs-table", sortable=True, find="name or verdict", choices=(2, 0, 1))
+    lines = (_pair(document, test) for test in tests)
+    return b.table(title, heads, lines, key="pairs-table", sortable=True, find="name or verdict", choices=(2, 0, 1))
 
 
-def _pair(document: ComparisonDocument, test: PairTest) -> b.Row:
+def _pair(document: ComparisonDocument, test: PairTest) -> b.Line:
     lower = test.first if test.verdict is Lower.FIRST else test.second
-    told = "tie: no difference shown" if test.verdict is Lower.TIE else f"{short(lower, 40)} is lower"
+    told: b.Text | b.Cell = b.Cell(f"{short(lower, 40)} is lower", tone="strong")
+    if test.verdict is Lower.TIE:
+        told = "tie: no difference shown"
     written, interval = difference(test)
     once = NOTHING
     if test.mcnemar is not None:
         both = f"{count(test.mcnemar.only_first)} and {count(test.mcnemar.only_second)}"
         once = b.Cell(both, test.mcnemar.p, (f"McNemar p {p_value(test.mcnemar.p)}",))
-    return b.Row((
-        b.Cell(b.Name(test.first)),
-        b.Cell(b.Name(test.second)),
-        b.Cell(measure(test.statistic, document.fpr)),
-        b.Cell(told, tone="usual" if test.verdict is Lower.TIE else "strong"),
-        b.Cell(written, test.difference, (interval,)),
-        b.Cell(p_value(test.p_corrected), test.p_corrected, (f"alone: {p_value(test.p)}",)),
-        once,
-    ))
+    p = b.Cell(p_value(test.p_corrected), test.p_corrected, (f"alone: {p_value(test.p)}",))
+    names = b.Name(test.first), b.Name(test.second), measure(test.statistic, document.fpr)
+    return *names, told, b.Cell(written, test.difference, (interval,)), p, once
 
 
 def _line(document: ComparisonDocument, test: PairTest) -> str:
@@ -345,10 +330,7 @@ def measure(statistic: Statistic, fpr: float | None) -> str:
 
 def _details(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block, ...]:
     names = list(dict.fromkeys(attack.name for row in rows for attack in row.attacks))
-    heads = (b.Column("Recipe", numbers=False), *(b.Column(name) for name in names))
-    lines = tuple(
-        b.Row((b.Cell(b.Name(row.name)), *(_attack(row, name, document.fpr) for name in names))) for row in rows
-    )
+    lines: list[b.Line] = [(b.Name(row.name), *(_attack(row, name, document.fpr) for name in names)) for row in rows]
     with_tpr = any(row.tpr is not None for row in rows)
     found = ", and the most members found," if with_tpr else ""
     return (
@@ -358,7 +340,7 @@ def _details(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block
             f"Bold: the largest AUC{found} under each recipe; by that it is judged. A defense that stops only some "
             "attacks is no defense."
         ),
-        b.Table(f"AUC of each attack{', and members found' * with_tpr}, by recipe", heads, lines),
+        b.table(f"AUC of each attack{', and members found' * with_tpr}, by recipe", ("Recipe", *names), lines),
         b.Heading("How it was done"),
         b.Prose(
             "All recipes were trained on the same halves of the records, with the same random streams, and attacked by "

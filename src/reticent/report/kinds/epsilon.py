@@ -71,21 +71,19 @@ def _by_attack(found: EpsilonAudit, audits: Sequence[Audit]) -> list[b.Block]:
     if not bounds:
         return []
     methods = list(dict.fromkeys(bound.method for _, one in bounds for bound in one.bounds))
-    heads = b.Column("Attack", whole=True), *(b.Column(say.method_name(method)) for method in methods)
-    rows = [
-        b.Row((
-            b.Cell(b.Name(name, 40)),
-            *(_cell(next((one for one in each.bounds if one.method == method), None)) for method in methods),
-        ))
-        for name, each in bounds
-    ]
+    rows: list[b.Line] = []
+    for name, each in bounds:
+        known = {one.method: one for one in each.bounds}
+        rows.append((b.Name(name, 40), *(_cell(known.get(method)) for method in methods)))
     how = [(b.Strong(name), f": {said}.") for name, said in (say.METHODS[method] for method in methods)]
     combined = say.COMBINED.get(str(bounds[0][1].combined.get("method")))
     joined = [f"Each model has a bound of its own; one is made of them by taking {combined}."] if combined else []
     notes = b.Bullets((*say.assumptions([each for _, each in bounds]), *joined), "note")
     return [
         b.Prose(say.origin(found)),
-        b.Table("Lower bound on epsilon of each attack by each method", heads, tuple(rows)),
+        b.table(
+            "Lower bound on epsilon of each attack by each method", ("Attack", *map(say.method_name, methods)), rows
+        ),
         *b.only(b.PAGE, b.Bullets(tuple(how), "note")),
         notes,
     ]

@@ -85,29 +85,30 @@ def _figure(found: Grouping, named: Sequence[tuple[str, Group]], key: str) -> li
 
 def _table(found: Grouping, named: Sequence[tuple[str, Group]], key: str) -> b.Table:
     groups, by = [group for _, group in named], found.by
-    heads = [
-        b.Column("Class" if by == CLASS else by, numbers=False),
-        b.Column("Records"),
-        b.Column("AUC"),
-        b.Column(f"Found at {level(found.fpr)} FPR" if found.fpr else "Found", only=_known(groups, "tpr")),
-        b.Column("Exposure", only=_known(groups, "exposure")),
-        b.Column("Memorisation", only=_known(groups, "memorisation")),
-        b.Column("Minus the rest", only=_known(groups, "difference")),
-        b.Column("p, corrected", only=_known(groups, "difference") | b.MARKDOWN),
-        b.Column("Stands out", numbers=False),
-    ]
+    known = {part: _known(groups, part) for part in ("tpr", "exposure", "memorisation", "difference")}
+    heads: b.Heads = (
+        *b.words("Class" if by == CLASS else by),
+        "Records",
+        "AUC",
+        b.Column(f"Found at {level(found.fpr)} FPR" if found.fpr else "Found", only=known["tpr"]),
+        b.Column("Exposure", only=known["exposure"]),
+        b.Column("Memorisation", only=known["memorisation"]),
+        b.Column("Minus the rest", only=known["difference"]),
+        b.Column("p, corrected", only=known["difference"] | b.MARKDOWN),
+        *b.words("Stands out"),
+    )
     title = (
         f"Every group by {by}, under {found.attack}; below each number its {level(found.confidence or 0.95)} interval"
     )
-    rows = tuple(_row(text, group, found.fpr) for text, group in named)
-    return b.Table(title, tuple(heads), rows, key=f"{key}-table", sortable=True, sorted=2, find="name")
+    rows = (_row(text, group, found.fpr) for text, group in named)
+    return b.table(title, heads, rows, key=f"{key}-table", sortable=True, sorted=2, find="name")
 
 
 def _known(groups: Sequence[Group], part: str) -> b.Media:
     return b.PAGE if any(getattr(group, part) is not None for group in groups) else frozenset()
 
 
-def _row(text: str, group: Group, fpr: float | None) -> b.Row:
+def _row(text: str, group: Group, fpr: float | None) -> b.Line:
     difference, p = NOTHING, NOTHING
     if group.difference is not None:
         found = group.difference
@@ -115,8 +116,8 @@ def _row(text: str, group: Group, fpr: float | None) -> b.Row:
         difference = b.Cell(signed(found.mean), found.mean, (ends,))
         p = b.Cell(p_value(found.p_corrected), found.p_corrected)
     split = f"{count(group.members)} in, {count(group.non_members)} out"
-    return b.Row((
-        b.Cell(b.Name(text)),
+    return (
+        b.Name(text),
         b.Cell(count(group.records), group.records, () if group.members is None else (split,)),
         estimate(group.auc),
         estimate(group.tpr, True, decimals(fpr)),
@@ -124,5 +125,5 @@ def _row(text: str, group: Group, fpr: float | None) -> b.Row:
         estimate(group.memorisation, digits=3),
         difference,
         p,
-        b.Cell(OUT[group.stands_out]),
-    ))
+        OUT[group.stands_out],
+    )

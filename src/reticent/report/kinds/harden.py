@@ -8,8 +8,8 @@ from reticent.findings.comparison import Relation
 from reticent.findings.harden import HardenDocument
 from reticent.findings.numbers import Statistic
 from reticent.report import blocks as b
-from reticent.report.cells import NOTHING, estimate, rate, table
-from reticent.report.kinds import method
+from reticent.report.cells import NOTHING, estimate, rate
+from reticent.report.kinds import blind, method
 from reticent.report.kinds.weights import ORIGINS
 from reticent.report.pictures import audit as pictures
 from reticent.report.pictures import dots
@@ -35,13 +35,12 @@ WORDS = (
 )
 
 
-def harden(document: HardenDocument) -> b.Document:
+def harden(document: HardenDocument) -> b.Report:
     """Bring a repair into blocks."""
     name = b.Name(_architecture(document))
-    return b.Document(
+    return b.Report(
         title=f"{name.text} before and after {document.repair.defense}",
         brand="repair of a model",
-        section="Repair of a model",
         blocks=(
             _banner(document, name),
             b.Heading("Before and after", "both", "Before and after", level=2, only=b.DOCUMENTS),
@@ -49,18 +48,15 @@ def harden(document: HardenDocument) -> b.Document:
             *_notes(document),
             b.Prose(_took(document), only=b.TERMINAL),
             *b.only(b.DOCUMENTS, *_attacks(document)),
+            *blind.blocks(
+                document.blind, {name: side.attacks for name, side in document.sides}, document.difference.fpr
+            ),
             *b.only(b.PAGE, *_done(document)),
             *method.limits("repair", document.cannot_say),
             *method.glossary(terms(*WORDS)),
         ),
-        files=(
-            "The same numbers are in ",
-            b.Code("harden.json"),
-            ", the weights in ",
-            b.Code("repaired.safetensors"),
-            ".",
-        ),
-        version=document.environment.reticent or "",
+        files=b.coded("The same numbers are in `harden.json`, the weights in `repaired.safetensors`."),
+        version=document.environment.reticent,
     )
 
 
@@ -101,12 +97,14 @@ def _both(document: HardenDocument) -> b.Table:
         ("Accuracy, non-members", [percent(one.accuracy.non_members.value) for one in sides], Statistic.ACCURACY),
         ("Accuracy, members", [percent(one.accuracy.members.value) for one in sides], None),
         ("AUC", [_by(row.auc_attack, row.auc) for row in rows], Statistic.AUC),
-        ("Epsilon, at least", [say_epsilon.shown(one.epsilon.lower or 0) for one in sides], None),
     ]
+    bounds = [side.epsilon for side in sides if side.epsilon is not None]
+    if len(bounds) == 2:
+        lines.append(("Epsilon, at least", [say_epsilon.shown(one.lower or 0) for one in bounds], None))
     if found.fpr is not None and all(row.tpr is not None for row in rows):
         shares: list[b.Text | b.Cell] = [_by(row.attack, row.tpr, found.fpr) for row in rows]
         lines.insert(2, (f"Members found at {level(found.fpr)} FPR", shares, Statistic.TPR))
-    return table(
+    return b.table(
         f"Both models on the same records; below each change its {sure} interval",
         ("Measure", "Before", "After", "Change"),
         [(title, *values, _change(document, statistic)) for title, values, statistic in lines],
@@ -176,7 +174,7 @@ def _attacks(document: HardenDocument) -> list[b.Block]:
     return [
         b.Heading("What attacks find, before and after", "attacks", "Attacks", level=2),
         *b.only(b.PAGE, b.Figures((curves, drawn))),
-        table(
+        b.table(
             f"Every attack before and after; below each number its {sure} interval",
             ("Attack", *heads),
             [

@@ -4,7 +4,7 @@ from functools import partial
 
 from reticent.findings.locate import LayersDocument, StageFound
 from reticent.report import blocks as b
-from reticent.report.cells import NOTHING, table
+from reticent.report.cells import NOTHING
 from reticent.report.kinds import method
 from reticent.report.pictures import layers as pictures
 from reticent.rounding import count, fraction, level, number, percent, signed
@@ -44,13 +44,12 @@ PROBE_CAPTION = (
 )
 
 
-def layers(document: LayersDocument) -> b.Document:
+def layers(document: LayersDocument) -> b.Report:
     """Bring a comparison of stages into blocks."""
     name = b.Name(document.data.name)
-    return b.Document(
+    return b.Report(
         title=f"Where membership shows: {name.text}",
         brand="where membership shows",
-        section="Where membership shows",
         blocks=(
             _banner(document, name),
             b.Heading("Stage by stage", "stages", "Stages", level=2, only=b.DOCUMENTS),
@@ -61,8 +60,8 @@ def layers(document: LayersDocument) -> b.Document:
             *b.only(b.DOCUMENTS, *method.limits("comparison of stages", document.cannot_say)),
             *method.glossary(GLOSSARY),
         ),
-        files=("The same numbers are in ", b.Code("layers.json"), "."),
-        version=document.environment.reticent or "",
+        files=b.coded("The same numbers are in `layers.json`."),
+        version=document.environment.reticent,
     )
 
 
@@ -110,7 +109,7 @@ def _stages(document: LayersDocument) -> b.Table:
         "Weights",
     )
     title = f"Stages in forward order; below {below} its {level(document.onset.confidence)} interval"
-    return table(title, heads, (_stage(stage, probed) for stage in document.stages))
+    return b.table(title, heads, (_stage(stage, probed) for stage in document.stages))
 
 
 def _stage(stage: StageFound, probed: bool) -> tuple[b.Text | b.Cell, ...]:
@@ -176,7 +175,7 @@ def _details(document: LayersDocument) -> list[b.Block]:
     return [
         b.Heading("Details and method", "details", "Details", level=2),
         b.Heading("The networks", "models"),
-        table(
+        b.table(
             "Networks, what they were trained on, and their accuracy",
             ("Repetition", b.Column("Trained on", numbers=False), *heads),
             rows,

@@ -7,7 +7,7 @@ from typing import Any
 from reticent.findings.attack import Audit
 from reticent.findings.base import Finding, Plain
 from reticent.findings.environment import Environment
-from reticent.findings.population import Column, CwrfRepair, Data, Population, PptpRepair
+from reticent.findings.population import ColumnReading, CwrfRepair, Data, Population, PptpRepair
 from reticent.report import blocks as b
 from reticent.rounding import count, duration, interval, memory, number, percent
 from reticent.say.grammar import plural, short
@@ -89,30 +89,22 @@ def columns(data: Data) -> tuple[b.Block, ...]:
     """Show what each column of a table became."""
     if not data.columns:
         return ()
-    heads = (
-        b.Column("Column"),
-        b.Column("Read as", numbers=False),
-        b.Column("Values"),
-        b.Column("Missing"),
-        b.Column("Features"),
-        b.Column("Note", numbers=False),
-    )
+    heads: b.Heads = (*b.words("Column", "Read as"), "Values", "Missing", "Features", *b.words("Note"))
     left = len(data.columns) - LISTED
     more = f"{plural(left, 'more column')} not listed here; the JSON file beside this page has all."
     title = "What each column of the table became"
     return (
         b.Heading(f"What the models were given: {title[0].lower()}{title[1:]}", "columns"),
         b.Prose(data.fitted or ""),
-        b.Table(title, heads, tuple(map(_column, data.columns[:LISTED])), key="columns-table"),
+        b.table(title, heads, map(_column, data.columns[:LISTED]), key="columns-table"),
         *((b.Prose(more, "note"),) if left > 0 else ()),
     )
 
 
-def _column(column: Column) -> b.Row:
+def _column(column: ColumnReading) -> b.Line:
     note: b.Text = (b.Strong("Check this: "), column.note) if column.telling else column.note
-    texts = count(column.values), count(column.missing), count(column.features)
-    first = b.Cell(b.Name(column.column or "(no name)", 40)), b.Cell(column.read_as)
-    return b.Row((*first, *map(b.Cell, texts), b.Cell(note)))
+    numbers = map(count, (column.values, column.missing, column.features))
+    return b.Name(column.column or "(no name)", 40), column.read_as, *numbers, note
 
 
 def scale(data: Data, models: int | None = None) -> str:

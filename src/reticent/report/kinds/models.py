@@ -46,18 +46,12 @@ def _by_model(document: AuditDocument, best: Audit) -> b.Table:
     """Join each model's accuracy with the leak that the verdict's attack finds in it."""
     targets = {one.model: one for one in best.targets}
     known = {one.model: one for one in document.population.per_model}
-    rows = []
+    rows: list[b.Line] = []
     for model in dict.fromkeys((*known, *targets)):
         facts, target = known.get(model), targets.get(model)
         members = facts.members if facts else targets[model].members
-        rows.append(
-            b.Row((
-                b.Cell(str(model)),
-                b.Cell(count(members)),
-                b.Cell(percent(facts and facts.accuracy_members)),
-                b.Cell(percent(facts and facts.accuracy_non_members)),
-                estimate(None if target is None else target.auc),
-            ))
-        )
+        right = facts and facts.accuracy_members, facts and facts.accuracy_non_members
+        area = estimate(None if target is None else target.auc)
+        rows.append((str(model), count(members), *map(percent, right), area))
     heads = ("Model", "Members", "Accuracy, members", "Accuracy, non-members", f"AUC of {short(best.name, 40)}")
-    return b.Table("Accuracy and leak of each model", tuple(map(b.Column, heads)), tuple(rows), key="models-table")
+    return b.table("Accuracy and leak of each model", heads, rows, key="models-table")

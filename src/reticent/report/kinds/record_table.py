@@ -139,11 +139,10 @@ def table(rows: Sequence[RecordRow]) -> b.Table:
     groups = list(rows[0].groups) if rows else []
     heads = ["Record", "Class", *groups]
     first = len(heads)
-    columns = [b.Column(title, numbers=False) for title in heads] + [b.Column(one.title) for one in measures]
-    return b.Table(
+    return b.table(
         "Records, the most exposed first",
-        tuple(columns),
-        tuple(_row(row, measures, groups) for row in listed),
+        (*b.words(*heads), *(one.title for one in measures)),
+        (_row(row, measures, groups) for row in listed),
         key="record-table",
         sortable=True,
         sorted=first,
@@ -159,12 +158,10 @@ def _shown(listed: Sequence[RecordRow]) -> list[_Column]:
     return [one for one in MEASURES if one.always or any(getattr(row, one.key) is not None for row in listed)]
 
 
-def _row(row: RecordRow, measures: Sequence[_Column], groups: Sequence[str]) -> b.Row:
+def _row(row: RecordRow, measures: Sequence[_Column], groups: Sequence[str]) -> b.Line:
     texts = [str(row.record), label(row), *(row.groups[by] for by in groups)]
-    return b.Row((
-        *(b.Cell(short(text, 40) or "(empty)") for text in texts),
-        *(_cell(getattr(row, one.key), one, row) for one in measures),
-    ))
+    names = (short(text, 40) or "(empty)" for text in texts)
+    return *names, *(_cell(getattr(row, one.key), one, row) for one in measures)
 
 
 def _cell(value: float | None, column: _Column, row: RecordRow) -> b.Cell:

@@ -22,12 +22,12 @@ def records(
     document: RecordsDocument,
     rows: Sequence[RecordRow] = (),
     thumbnails: Mapping[int, NDArray[Any]] | None = None,
-) -> b.Document:
+) -> b.Report:
     """Bring single records into blocks: `rows` of all records, the most exposed first, and `thumbnails` by record."""
     name, data, population = b.Name(document.data.name), document.data, document.population
     scale = method.scale(data, population.models)
     drawn = thumbnails or {}
-    return b.Document(
+    return b.Report(
         title=f"Records of {name.text}",
         brand="record by record",
         section="Records",
@@ -48,14 +48,8 @@ def records(
             *b.only(b.DOCUMENTS, *method.limits("list of records", document.cannot_say)),
             *method.glossary(terms("Member", "Exposure", "Memorisation", "Margin", "Interval", "Corrected p")),
         ),
-        files=(
-            "All records are in ",
-            b.Code("records.csv"),
-            ", the numbers of this page in ",
-            b.Code("records.json"),
-            ".",
-        ),
-        version=document.environment.reticent or "",
+        files=b.coded("All records are in `records.csv`, the numbers of this page in `records.json`."),
+        version=document.environment.reticent,
     )
 
 

@@ -11,40 +11,29 @@ from reticent.say.runs import size
 
 def groups(found: Listing) -> b.Table:
     """List groups of runs."""
-    columns = (
-        b.Column("data", numbers=False),
-        b.Column("recipe", numbers=False),
-        *(b.Column(title, whole=True) for title in ("seed", "models", "signals", "size")),
-        b.Column("when", numbers=False, whole=True),
-        b.Column("state", numbers=False),
-    )
-    return b.Table("Runs of one recipe, data set and seed", columns, tuple(map(_group, found.groups)))
+    numbers = (b.Column(title, whole=True) for title in ("seed", "models", "signals", "size"))
+    when = b.Column("when", numbers=False, whole=True)
+    heads = (*b.words("data", "recipe"), *numbers, when, *b.words("state"))
+    return b.table("Runs of one recipe, data set and seed", heads, map(_group, found.groups))
 
 
-def _group(group: Group) -> b.Row:
+def _group(group: Group) -> tuple[str, ...]:
     seed = MISSING if group.seed is None else str(group.seed)
     counts = (str(group.models), str(group.signals), size(group.bytes))
-    return _row(group.data, group.recipe, seed, *counts, _when(group), group.state)
+    return (group.data, group.recipe, seed, *counts, _when(group), group.state)
 
 
 def runs(found: Sequence[Run]) -> b.Table:
     """List runs, one a line."""
     whole = {"run": False, "kind": False, "model": True, "size": True, "when": False}
-    columns = (
-        *(b.Column(title, numbers=right, whole=True) for title, right in whole.items()),
-        b.Column("state", numbers=False),
-    )
-    return b.Table("Runs", columns, tuple(map(_run, found)))
+    heads = (b.Column(title, numbers=right, whole=True) for title, right in whole.items())
+    return b.table("Runs", (*heads, *b.words("state")), map(_run, found))
 
 
-def _run(run: Run) -> b.Row:
+def _run(run: Run) -> tuple[str, ...]:
     model = MISSING if run.model is None else str(run.model)
     state = run.state + (f" ({run.problem})" if run.problem else "")
-    return _row(run.folder, run.kind, model, size(run.bytes), _when(run), state)
-
-
-def _row(*texts: str) -> b.Row:
-    return b.Row(tuple(map(b.Cell, texts)))
+    return run.folder, run.kind, model, size(run.bytes), _when(run), state
 
 
 def run(shown: RunShown, folder: Path) -> b.Facts:

@@ -10,13 +10,12 @@ from reticent.rounding import decimals, level
 from reticent.say.search import allowed
 
 
-def search(document: SearchDocument) -> b.Document:
+def search(document: SearchDocument) -> b.Report:
     """Bring a search into blocks."""
     name = b.Name(document.data.name)
-    return b.Document(
+    return b.Report(
         title=f"Search of {document.defense} on {name.text}",
         brand="search of a defense's options",
-        section="Search of a defense's options",
         blocks=(
             b.Banner(
                 about=("Search of ", b.Strong(b.Name(document.defense, 120)), " on ", name),
@@ -31,8 +30,8 @@ def search(document: SearchDocument) -> b.Document:
             ),
             *b.only(b.DOCUMENTS, *_limits(document)),
         ),
-        files=("The same numbers are in ", b.Code("search.json"), "."),
-        version=document.environment.reticent or "",
+        files=b.coded("The same numbers are in `search.json`."),
+        version=document.environment.reticent,
     )
 
 
@@ -57,30 +56,18 @@ def _curves(document: SearchDocument) -> tuple[b.Block, ...]:
 def _tried(document: SearchDocument) -> b.Table:
     fpr = document.fpr
     found = f"Members found at {level(fpr)}" if fpr else "Members found"
-    heads = (
-        b.Column("Recipe", numbers=False),
-        b.Column("Accuracy, non-members"),
-        b.Column("AUC"),
-        b.Column(found),
-        b.Column("Chosen", numbers=False),
-    )
-    rows = (_row(one, document.chosen, fpr) for one in (document.undefended, *document.tried))
+    heads: b.Heads = (*b.words("Recipe"), "Accuracy, non-members", "AUC", found, *b.words("Chosen"))
+    tried = (document.undefended, *document.tried)
+    rows = (_row(one, document.chosen, fpr) for one in tried)
+    strong = next((i for i, one in enumerate(tried) if one.defense == document.chosen), None)
     title = f"Accuracy and leak of each value, with {level(document.confidence)} intervals"
-    return b.Table(title, heads, tuple(rows), key="tried-table", sortable=True)
+    return b.table(title, heads, rows, key="tried-table", sortable=True, strong=strong)
 
 
-def _row(one: Tried, chosen: str | None, fpr: float | None) -> b.Row:
-    is_it = one.defense == chosen
-    return b.Row(
-        (
-            b.Cell(b.Name(one.defense, 80), below=("never acted",) if one.idle else ()),
-            estimate(one.accuracy, True),
-            estimate(one.auc),
-            estimate(one.tpr, True, decimals(fpr)),
-            b.Cell("✓ chosen" if is_it else ""),
-        ),
-        strong=is_it,
-    )
+def _row(one: Tried, chosen: str | None, fpr: float | None) -> b.Line:
+    name = b.Cell(b.Name(one.defense, 80), below=("never acted",) if one.idle else ())
+    numbers = estimate(one.accuracy, True), estimate(one.auc), estimate(one.tpr, True, decimals(fpr))
+    return name, *numbers, "✓ chosen" if one.defense == chosen else ""
 
 
 def _limits(document: SearchDocument) -> tuple[b.Block, ...]:

@@ -46,10 +46,10 @@ GLOSSARY = (
 )
 
 
-def study(document: StudyDocument) -> b.Document:
+def study(document: StudyDocument) -> b.Report:
     """Bring a study into blocks."""
     scale = document.scale
-    return b.Document(
+    return b.Report(
         title=f"Study {document.study}, scale {scale.name}",
         brand="study of a paper",
         section=f"{document.study}, scale {scale.name}",
@@ -71,14 +71,8 @@ def study(document: StudyDocument) -> b.Document:
             *b.only(b.DOCUMENTS, *method.limits("study", document.cannot_say or ("What other data would give.",))),
             *method.glossary(GLOSSARY),
         ),
-        files=(
-            "The same numbers are in ",
-            b.Code("study.json"),
-            "; ",
-            b.Code("study.md"),
-            " has the tables for a document.",
-        ),
-        version=document.environment.reticent or "",
+        files=b.coded("The same numbers are in `study.json`; `study.md` has the tables for a document."),
+        version=document.environment.reticent,
     )
 
 
@@ -101,32 +95,22 @@ def _claims(document: StudyDocument) -> tuple[b.Block, ...]:
 def _claim(claim: Claim) -> tuple[b.Block, ...]:
     about = f"; about {listed(claim.networks)}" if claim.networks else ""
     why = [b.Prose(("Why: ", sentence(REASONS[claim.reason])))] if claim.reason else []
-    rows = tuple(_part(part) for one in claim.kinds for part in one.parts)
-    columns = (
-        b.Column("Number", numbers=False),
-        b.Column("Found"),
-        b.Column("Asked", numbers=False, only=b.DOCUMENTS),
-        b.Column("Answer", numbers=False),
-    )
+    rows = [_part(part) for one in claim.kinds for part in one.parts]
+    heads: b.Heads = (*b.words("Number"), "Found", *b.words("Asked", only=b.DOCUMENTS), *b.words("Answer"))
     return (
         b.Heading(f"{MARKS[answered(claim)]} {claim.verdict}: {claim.text}", f"claim-{claim.key}", level=4),
         b.Prose(sentence(f"{claim.source}{about}"), "note", only=b.DOCUMENTS),
         *why,
         b.Bullets(tuple(f"{kind(one)}." for one in claim.kinds)),
-        *((b.Table("The numbers that the claim rests on", columns, rows),) if rows else ()),
+        *((b.table("The numbers that the claim rests on", heads, rows),) if rows else ()),
         b.Folded("The rule", (b.Prose(claim.rule),), only=b.DOCUMENTS),
     )
 
 
-def _part(part: Part) -> b.Row:
+def _part(part: Part) -> b.Line:
     why = (REASONS[part.reason],) if part.reason else ()
     asked = "" if part.mean is None else rule(part)
-    return b.Row((
-        b.Cell(part.label),
-        _cell(part, part.metric),
-        b.Cell(asked),
-        b.Cell(f"{MARKS[part.answer]} {part.answer}", None, why),
-    ))
+    return part.label, _cell(part, part.metric), asked, b.Cell(f"{MARKS[part.answer]} {part.answer}", None, why)
 
 
 def _cell(one: SeedsEstimate | None, form: Form, paper: Printed | None = None) -> b.Cell:
@@ -169,18 +153,14 @@ def _table(table: Table) -> b.Table:
         for column in table.columns
         if any(row.values.get(column.key) or column.key in (row.paper or {}) for row in table.rows)
     ]
-    rows = tuple(_row(row, columns) for row in table.rows)
-    return b.Table(table.title, (b.Column("Row", numbers=False), *_heads(columns)), rows, sortable=True)
+    rows = (_row(row, columns) for row in table.rows)
+    return b.table(table.title, ("Row", *(column.label for column in columns)), rows, sortable=True)
 
 
-def _heads(columns: Sequence[Column]) -> tuple[b.Column, ...]:
-    return tuple(b.Column(column.label) for column in columns)
-
-
-def _row(row: Row, columns: Sequence[Column]) -> b.Row:
+def _row(row: Row, columns: Sequence[Column]) -> b.Line:
     paper = row.paper or {}
     cells = (_cell(row.values.get(one.key), one.form, paper.get(one.key)) for one in columns)
-    return b.Row((b.Cell(row.name, below=(row.about,) if row.about else ()), *cells))
+    return b.Cell(row.name, below=(row.about,) if row.about else ()), *cells
 
 
 def _published(tables: Sequence[PublishedTable]) -> tuple[b.Block, ...]:
@@ -189,13 +169,13 @@ def _published(tables: Sequence[PublishedTable]) -> tuple[b.Block, ...]:
     made: list[b.Block] = [b.Heading("The paper's own numbers", "paper", "The paper", level=2)]
     for one in tables:
         heads = {column.key: column.label for column in one.columns}
-        rows = tuple(
-            b.Row((b.Cell(name), *(b.Cell(printed(values.get(c.key), c.form) or NOTHING.text) for c in one.columns)))
+        rows = (
+            (name, *(printed(values.get(c.key), c.form) or NOTHING.text for c in one.columns))
             for name, values in one.rows.items()
         )
         remarks = (f"{it.row}, {heads.get(it.column, it.column)}: {it.text}" for it in one.remarks)
         notes = tuple(text for text in (one.note, *remarks) if text)
-        made += [b.Heading(one.title), b.Table(one.title, (b.Column("Row", numbers=False), *_heads(one.columns)), rows)]
+        made += [b.Heading(one.title), b.table(one.title, ("Row", *heads.values()), rows)]
         made += [b.Bullets(notes, "note")] if notes else []
     return tuple(made)
 

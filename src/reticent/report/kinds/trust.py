@@ -21,17 +21,19 @@ def _beside(
     known = {one.name: one for one in others}
     pairs = [(one.measured, known[one.name]) for one in audits if one.name in known]
     rates = [fpr] if fpr is not None and any(_rate(two, fpr) is not None for _, two in pairs) else []
-    columns = [b.Column("Attack", whole=True), *(b.Column(f"AUC, {head}") for head in heads)]
-    columns += [b.Column(f"Found at {level(one)} FPR, {head}") for one in rates for head in heads]
-    rows = tuple(
-        b.Row((
-            b.Cell(b.Name(pair[0].name, 40)),
+    columns = [
+        *(f"AUC, {head}" for head in heads),
+        *(f"Found at {level(one)} FPR, {head}" for one in rates for head in heads),
+    ]
+    rows: list[b.Line] = [
+        (
+            b.Name(pair[0].name, 40),
             *(estimate(one.auc) for one in pair),
             *(rate(_rate(one, each)) for each in rates for one in pair),
-        ))
+        )
         for pair in pairs
-    )
-    return b.Table(title, tuple(columns), rows, only=b.DOCUMENTS)
+    ]
+    return b.table(title, ("Attack", *columns), rows, only=b.DOCUMENTS)
 
 
 def _rate(one: Measured, fpr: float) -> OverallRate | None:

@@ -4,7 +4,7 @@ from functools import partial
 
 from reticent.findings.locate import ByLayer, Origin, Stability, WeightsDocument
 from reticent.report import blocks as b
-from reticent.report.cells import estimate, table
+from reticent.report.cells import estimate
 from reticent.report.kinds import method
 from reticent.report.pictures import weights as pictures
 from reticent.rounding import count, level, number, percent
@@ -38,13 +38,12 @@ GLOSSARY = (
 """Word -> one line."""
 
 
-def weights(document: WeightsDocument) -> b.Document:
+def weights(document: WeightsDocument) -> b.Report:
     """Bring scores of weights into blocks."""
     name, data = b.Name(document.model.name), b.Name(document.data.name)
-    return b.Document(
+    return b.Report(
         title=f"Where the leak is: the weights of {name.text} on {data.text}",
         brand="where the leak is: weights",
-        section="Where the leak is: weights",
         blocks=(
             _banner(document, name, data),
             *_kinds(document),
@@ -56,16 +55,11 @@ def weights(document: WeightsDocument) -> b.Document:
             *method.limits("scoring", document.cannot_say),
             *method.glossary(GLOSSARY),
         ),
-        files=(
-            "The same numbers are in ",
-            b.Code("weights.json"),
-            ", the scores in ",
-            b.Code("vulnerability.safetensors"),
-            " and ",
-            b.Code("learnability.safetensors"),
-            ".",
+        files=b.coded(
+            "The same numbers are in `weights.json`, the scores in `vulnerability.safetensors` and "
+            "`learnability.safetensors`."
         ),
-        version=document.environment.reticent or "",
+        version=document.environment.reticent,
     )
 
 
@@ -119,7 +113,7 @@ def _kinds(document: WeightsDocument) -> list[b.Block]:
             "knowing members at all. Where the two agree, taking a weight away takes accuracy away too.",
             only=b.PAGE,
         ),
-        table("Agreement of vulnerability and learnability by kind of layer", ("Kind of layer", *heads), rows),
+        b.table("Agreement of vulnerability and learnability by kind of layer", ("Kind of layer", *heads), rows),
         *((b.Figures(scatters, "small", only=b.PAGE), b.Prose(cells, "note", only=b.PAGE)) if scatters else ()),
     ]
 
@@ -139,14 +133,16 @@ def _largest(document: WeightsDocument) -> b.Table:
         for row in document.largest
     )
     columns: tuple[str | b.Column, ...] = (*heads, b.Column("Jaccard index", only=b.DOCUMENTS), *several)
-    return table("What the weights with the largest scores hold, and whether both scores take the same", columns, rows)
+    return b.table(
+        "What the weights with the largest scores hold, and whether both scores take the same", columns, rows
+    )
 
 
 def _stability(found: Stability) -> list[b.Block]:
     heads = ("The largest", f"Mean over {plural(found.pairs, 'pair')}", "Least", "Random sets")
     rows = ((level(row.rate), number(row.mean), number(row.least), number(row.chance, 4)) for row in found.rows)
     title = f"Jaccard index of the most vulnerable weights between {found.seeds} scorings of the same model"
-    return [b.Heading("Would other batches rank them the same?", "stability"), table(title, heads, rows)]
+    return [b.Heading("Would other batches rank them the same?", "stability"), b.table(title, heads, rows)]
 
 
 def _layers(document: WeightsDocument) -> list[b.Block]:
@@ -161,7 +157,7 @@ def _layers(document: WeightsDocument) -> list[b.Block]:
     return [
         b.Heading("In which layers", "layers", "Layers", level=2),
         *([depth] if any(row.vulnerability for row in rows) else []),
-        table(
+        b.table(
             "What each layer holds; last, the share of its weights that are among the 1 % most vulnerable",
             ("Layer", b.Column("Kind", numbers=False), *heads),
             map(_layer, rows),

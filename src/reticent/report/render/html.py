@@ -23,7 +23,7 @@ PRINTED = 120
 """Lines of a table that are printed; the style sheet has the same number."""
 
 
-def html(document: b.Document) -> str:
+def html(document: b.Report) -> str:
     """Write a document as a page that loads nothing; the same document gives the same text."""
     main = _Page().sections(document.blocks)
     style, script = _asset("page.css"), _asset("page.js")
@@ -32,7 +32,7 @@ def html(document: b.Document) -> str:
         "default-src 'none'; img-src data:; style-src 'unsafe-inline'; "
         f"script-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
     )
-    by = f"reticent {clean(document.version, 40)}"
+    by = f"reticent {clean(document.version or '', 40)}"
     menu = [
         element("a", block.menu, href="#finding" if isinstance(block, b.Banner) else f"#{block.key}")
         for block in document.blocks
@@ -228,7 +228,9 @@ class _Page:
             "table",
             element("caption", clean(table.title, 300)),
             element("thead", _row(heads), role="rowgroup"),
-            element("tbody", *(self.row(row, table) for row in table.rows), role="rowgroup"),
+            element(
+                "tbody", *(self.row(row, table, i == table.strong) for i, row in enumerate(table.rows)), role="rowgroup"
+            ),
             role="table",
             class_=" ".join(filter(None, classes)) or None,
             id=key,
@@ -250,11 +252,11 @@ class _Page:
             hints.append(element("p", f"On paper: the first {PRINTED} lines.", class_="note print-only"))
         return lines(*hints, *_controls(table, key), framed, notes)
 
-    def row(self, row: b.Row, table: b.Table) -> Html:
+    def row(self, row: tuple[b.Cell, ...], table: b.Table, strong: bool) -> Html:
         """Write a line of a table."""
-        pairs = enumerate(zip(row.cells, table.columns, strict=True))
+        pairs = enumerate(zip(row, table.columns, strict=True))
         cells = [self.cell(cell, column, i == 0, table.stacks) for i, (cell, column) in pairs]
-        return _row(cells, "strongest" if row.strong else None)
+        return _row(cells, "strongest" if strong else None)
 
     def cell(self, cell: b.Cell, column: b.Column, first: bool, stacks: bool) -> Html:
         """Write a cell; where lines become cards, it says which column it is of, since the heads are not above it."""
@@ -356,7 +358,7 @@ def _select(column: int, options: Iterable[str]) -> Html:
 
 def _options(table: b.Table, column: int) -> list[str]:
     """List a column's values, ``class 2`` before ``class 10``."""
-    return sorted({plain(row.cells[column].text) for row in table.rows}, key=_natural)
+    return sorted({plain(row[column].text) for row in table.rows}, key=_natural)
 
 
 def _natural(text: str) -> list[tuple[bool, int, str]]:

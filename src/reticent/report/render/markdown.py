@@ -10,9 +10,10 @@ SPECIAL = "\\`*_{}[]<>#|~&$"
 Signs = dict[str, str]
 
 
-def markdown(document: b.Document) -> str:
+def markdown(document: b.Report) -> str:
     """Write a document as a section of another one."""
-    return "\n\n".join([f"## {escape(document.section)}", *_blocks(document.blocks)]) + "\n"
+    section = document.section or document.brand[:1].upper() + document.brand[1:]
+    return "\n\n".join([f"## {escape(section)}", *_blocks(document.blocks)]) + "\n"
 
 
 def escape(text: str, most: int = 1500) -> str:
@@ -105,7 +106,10 @@ def _table(table: b.Table) -> list[str]:
     marks = signs(table.footnotes)
     heads = [escape(f"{column.title} ({column.note})" if column.note else column.title) for column in table.columns]
     rule = ["---:" if column.numbers and i else "---" for i, column in enumerate(table.columns)]
-    rows = [[_cell(cell, marks, row.strong and i == 0) for i, cell in enumerate(row.cells)] for row in table.rows]
+    rows = [
+        [_cell(cell, marks, at == table.strong and i == 0) for i, cell in enumerate(row)]
+        for at, row in enumerate(table.rows)
+    ]
     lines = ["| " + " | ".join(cells) + " |" for cells in (heads, rule, *rows)]
     return ["\n".join(lines), *_notes(marks)]
 

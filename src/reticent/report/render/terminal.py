@@ -29,9 +29,9 @@ WORD = re.compile(r"[^ ]+ *| +")
 Signs = dict[str, str]
 
 
-def terminal(*found: b.Document | b.Block) -> RenderableType:
+def terminal(*found: b.Report | b.Block) -> RenderableType:
     """Lay documents or blocks out for a terminal."""
-    return Group(*(part for one in found for part in _blocks(one.blocks if isinstance(one, b.Document) else [one])))
+    return Group(*(part for one in found for part in _blocks(one.blocks if isinstance(one, b.Report) else [one])))
 
 
 class Wrapped:
@@ -135,8 +135,8 @@ def _table(table: b.Table) -> list[RenderableType]:
         head = textwrap.wrap(clean(column.title), HEAD, break_long_words=False, break_on_hyphens=False)
         side: Literal["left", "right"] = "right" if column.numbers and i else "left"
         grid.add_column("\n".join(head), justify=side, overflow="fold", no_wrap=column.whole)
-    for row in table.rows:
-        grid.add_row(*(_cell(cell, marks) for cell in row.cells), style="bold" if row.strong else "")
+    for i, row in enumerate(table.rows):
+        grid.add_row(*(_cell(cell, marks) for cell in row), style="bold" if i == table.strong else "")
     return [Padding(grid, (1, 0)), *_notes(marks)]
 
 

@@ -1,0 +1,159 @@
+"""A rule for membership that is learned from the references, who are known to be members or not, of the whole output.
+
+LiRA and RMIA see the margin of the true label, through one formula each. Here every reference plays the target once:
+its answer is compared with those of IN and of OUT references, as the target's will be (`features`), and gradient-
+boosted trees learn from these comparisons who was trained on the record. The score is the rule's log-odds. No paper.
+
+What keeps it honest:
+
+* No target is a reference, of the comparisons or of the rule, in its own fit. Targets whose numbers are equal modulo 8
+  share one, in which none of them is (`pretenders.groups`).
+* A record is scored by a rule learned from other records. A rule that recognised a record would know how many of the
+  other models were trained on it, which tells the target's membership where that makes half of the models.
+* A record is compared with as many IN as OUT references, equally many whoever plays the target or is it.
+* Near-complements of a target are among no references (`complements`), nor those of a reference that plays it.
+
+To read from the bottom up: `options`, `features`, `pretenders`, `learner`, and `score` and `importance` here.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.attacks.base import AttackEntry, Problem
+from reticent.attacks.learned import learner, pretenders
+from reticent.attacks.learned.features import Scales
+from reticent.attacks.learned.options import Learned, needs
+from reticent.attacks.learned.pretenders import Group, Words
+from reticent.findings.evidence import Family, FamilyImportance, Importance
+from reticent.signals.matrix import Floats
+
+__all__ = ["ENTRY", "Learned", "importance", "score"]
+
+
+def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
+    """Score each record by the log-odds of membership under a rule learned from references.
+
+    Args:
+        spec: the options.
+        problem: the problem; of margins without logits, what is made of margins is all that is looked at.
+        rng: draws which references are compared with, and how records are divided into folds.
+
+    Returns:
+        ``(T, N)``, in nats.
+
+    Raises:
+        TooFewReferencesError: a record has too few references of one kind for those that play the target.
+
+    Cost: for each group of targets, at most 8, two passes over the signals, O(P R N C) for comparisons of the P
+    references that play the target (P N about 150,000 at most, and P at most R), and a fit a fold. Memory: some 45
+    single-precision numbers for each of P N rows, and a block.
+    """
+    with _one_thread():
+        word, scores = pretenders.words(problem, rng), np.zeros(problem.shape)
+        order = np.argsort(word, kind="stable")
+        fold = _folds(order, spec.folds)
+        place = {int(target): row for row, target in enumerate(problem.targets)}
+        for group in pretenders.groups(problem):
+            known = pretenders.scales(problem, group, order)
+            rows, members, _ = _rows(problem, group, word, order, known)
+            rules = [_learned(spec, rows, members, fold[order] != part) for part in range(spec.folds)]
+            for block, one, found in pretenders.compared(problem, group, word, known, spec.draws):
+                told = scores[place[int(group.targets[one])], block]
+                for part, rule in enumerate(rules):
+                    asked = fold[block] == part
+                    told[asked] += rule(found[asked].astype(np.float32))
+    return scores / spec.draws
+
+
+def importance(spec: Learned, problem: Problem, rng: np.random.Generator) -> Importance:
+    """Tell how much of the rule's AUC each family of features carries: what is lost if it is permuted over all rows.
+
+    No target is looked at: references play it, and are judged on records that the rule was not learned from.
+
+    Cost: one fit, and one more judgement a family.
+    """
+    with _one_thread():
+        word = pretenders.words(problem, rng)
+        order = np.argsort(word, kind="stable")
+        group = pretenders.everyone(problem)
+        rows, members, families = _rows(problem, group, word, order, pretenders.scales(problem, group, order))
+        held = _folds(order, spec.folds)[order] == 0
+        rule = _learned(spec, rows, members, ~held)
+        asked, truth = rows[:, held].reshape(-1, rows.shape[2]), members[:, held].ravel()
+        whole, lost = _auc(rule(asked), truth), {}
+        for family in Family:
+            columns = np.flatnonzero([one is family for one in families])
+            if len(columns):
+                moved = asked.copy()
+                moved[:, columns] = asked[rng.permutation(len(asked))[:, None], columns]
+                lost[family] = whole - _auc(rule(moved), truth)
+    total = sum(max(0.0, one) for one in lost.values())
+    found = [
+        FamilyImportance(family=family, lost=one, share=max(0.0, one) / total if total else 0.0)
+        for family, one in sorted(lost.items(), key=lambda item: -item[1])
+    ]
+    return Importance(auc=whole, families=tuple(found))
+
+
+def _rows(
+    problem: Problem, group: Group, word: Words, order: NDArray[np.int64], known: Scales
+) -> tuple[learner.Features, NDArray[np.bool_], list[Family]]:
+    """Compare references that play the target, records in an order of their own: ``(P, N, F)``, members ``(P, N)``."""
+    rows, families = None, list[Family]()
+    for block, place, found, families in pretenders.played(problem, group, word, known):  # noqa: B007
+        if rows is None:
+            rows = np.empty((group.plays, len(order), found.shape[1]), dtype=np.float32)
+        rows[place, block] = found
+    assert rows is not None
+    members = problem.membership.matrix[group.references[group.players(word)], np.arange(len(order))]
+    return rows[:, order], members[:, order], families
+
+
+def _learned(
+    spec: Learned, rows: learner.Features, members: NDArray[np.bool_], chosen: NDArray[np.bool_]
+) -> learner.Rule:
+    """Learn from some records ``(N,)`` of all rows."""
+    return learner.learn(spec, rows[:, chosen].reshape(-1, rows.shape[2]), members[:, chosen].ravel())
+
+
+def _folds(order: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
+    """Divide the records, ``(N,)``, as their order has them."""
+    result = np.empty(len(order), dtype=np.int64)
+    result[order] = np.arange(len(order)) % folds
+    return result
+
+
+def _auc(scores: Floats, members: NDArray[np.bool_]) -> float:
+    """Compute the area under the ROC curve, ties half."""
+    from scipy.stats import rankdata
+
+    inside = int(members.sum())
+    if inside in {0, len(members)}:
+        return 0.5
+    above = rankdata(scores)[members].sum() - inside * (inside + 1) / 2
+    return float(above / (inside * (len(members) - inside)))
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Compute on one thread: sums in another order have other last bits, and a machine may have other work."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1):
+        yield
+
+
+ENTRY = AttackEntry(
+    spec=Learned,
+    score=score,
+    needs=needs,
+    summary="Learns from references that play the target how members' answers differ, in the whole output.",
+    paper="reticent (2026), docs/methods/learned.md",
+    access="margins",
+    strong=True,
+    usual=False,
+    importance=importance,
+)

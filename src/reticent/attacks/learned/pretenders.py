@@ -1,0 +1,187 @@
+"""References that play the target: which do, what they are compared with, and as many of both kinds for all.
+
+A record's draws follow from a hash of what the models say of it, not from its place, so that records may stand in any
+order. Who is a member of the target, and what other targets there are, has no part in anything here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent.attacks.base import Problem, Rows
+from reticent.attacks.complements import complements
+from reticent.attacks.learned.features import Answers, Scales, Side, answers, features
+from reticent.errors import TooFewReferencesError
+from reticent.findings.evidence import Family
+from reticent.signals.matrix import Floats
+
+GROUPS = 8
+"""Targets whose numbers are equal modulo this share one fit; none of them is a reference in it."""
+ROWS = 150_000
+"""About as many rows are learned from, whatever the numbers of records and references are."""
+SAMPLE = 2000
+"""Records on which the spread within a record is measured."""
+_ODD = np.uint64(0x9E3779B97F4A7C15)
+_ODDER = np.uint64(0xD6E8FEB86659FD93)
+_HALF = np.uint64(32)
+Words = NDArray[np.uint64]
+
+
+@dataclass(frozen=True, eq=False)
+class Group:
+    """References that some targets are compared with.
+
+    Attributes:
+        targets: numbers of models, of which none is a reference here.
+        references: numbers of models ``(R,)``.
+        apart: which references one that plays the target is not compared with: itself, and its near-complements
+            ``(R, R)``.
+        count: how many of either kind each record is compared with ``(N,)``; 0 where a reference that plays the target
+            has none of one kind.
+    """
+
+    targets: Rows
+    references: Rows
+    apart: NDArray[np.bool_]
+    count: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, problem: Problem, targets: Rows, without: NDArray[np.bool_]) -> "Group":
+        """Take all references but those in `without` ``(R,)``."""
+        references = problem.references[~without]
+        apart = complements(problem.membership, references, references) | np.eye(len(references), dtype=np.bool_)
+        inside = problem.membership.matrix[references].astype(np.float32)
+        left = (~apart).astype(np.float32)  # sums of ones and zeros are exact
+        members = left @ inside
+        count = np.minimum(members, left.sum(axis=1)[:, None] - members).min(axis=0, initial=len(references))
+        return cls(targets, references, apart, count.astype(np.int64))
+
+    def players(self, word: Words) -> NDArray[np.int64]:
+        """Choose positions of references that play the target, ``(P, n)``, each once a record."""
+        first = _below(word, np.full(len(word), len(self.references)))
+        return (first + np.arange(self.plays)[:, None]) % len(self.references)
+
+    @property
+    def plays(self) -> int:
+        """How many references play the target, for each record."""
+        return min(len(self.references), max(1, ROWS // len(self.count)))
+
+
+def groups(problem: Problem) -> Iterator[Group]:
+    """Divide the targets into those that share a fit: by their number, or each alone where references are few."""
+    references = np.asarray(problem.references)
+    for number in np.unique(problem.targets % GROUPS):
+        targets = problem.targets[problem.targets % GROUPS == number]
+        group = Group.of(problem, targets, references % GROUPS == number)
+        if group.count.min() > 0:
+            yield group
+            continue
+        for target in targets:
+            yield _enough(Group.of(problem, np.array([target]), references == target))
+
+
+def everyone(problem: Problem) -> Group:
+    """Compare no target, and learn from all references."""
+    none = np.zeros(len(problem.references), dtype=np.bool_)
+    return _enough(Group.of(problem, np.array([], dtype=np.int64), none))
+
+
+def _enough(group: Group) -> Group:
+    short = np.count_nonzero(group.count == 0)
+    if short:
+        raise TooFewReferencesError(
+            f"learned: expected IN and OUT references of every record for each reference that plays the target, but "
+            f"{short} of {len(group.count)} records have none of one kind for some: train more models, or use lira or "
+            "rmia"
+        )
+    return group
+
+
+def words(problem: Problem, rng: np.random.Generator) -> Words:
+    """Hash what all models say of each record, ``(N,)``; `rng` gives what is hashed along."""
+    salt = rng.integers(2**63, size=problem.signals.models, dtype=np.uint64)[:, None]
+    result = np.empty(problem.signals.records, dtype=np.uint64)
+    for block in problem.signals.blocks():
+        bits = np.asarray(problem.signals.margins[:, block], dtype=np.float64)[:, :, 0].copy().view(np.uint64)
+        result[block] = _mixed(_mixed(bits + salt).sum(axis=0, dtype=np.uint64))
+    return result
+
+
+def scales(problem: Problem, group: Group, order: Rows) -> Scales:
+    """Measure the spread of references within records, on the first of them in an order of their own."""
+    chosen = np.sort(order[:SAMPLE])
+    found = [seen for _, seen in _read(problem, group.references, chosen)]
+    values = np.concatenate([seen.values for seen in found], axis=1)
+    back = np.argsort(np.argsort(order)[chosen])
+    inside = problem.membership.matrix[np.ix_(group.references, chosen[back])]
+    return Scales.learned(Answers(values[:, back], found[0].classes), inside)
+
+
+def _read(problem: Problem, models: Rows, chosen: Rows | None = None) -> Iterator[tuple[slice, Answers]]:
+    """Read what models say, block by block; of some records ``(K,)`` only, in ascending order, if they are given."""
+    signals = problem.signals
+    for block in signals.blocks(signals.queries + 12 * (signals.classes if signals.logits is not None else 1)):
+        some = slice(None) if chosen is None else chosen[(chosen >= block.start) & (chosen < block.stop)] - block.start
+        margins = np.asarray(signals.margins[models, block])[:, some]
+        logits = None if signals.logits is None else np.asarray(signals.logits[models, block])[:, some]
+        yield block, answers(margins, logits, signals.labels[block][some])
+
+
+def played(
+    problem: Problem, group: Group, word: Words, known: Scales
+) -> Iterator[tuple[slice, int, Floats, list[Family]]]:
+    """Compare references that play the target with the others: block, place among `Group.players`, ``(n, F)``."""
+    for block, seen in _read(problem, group.references):
+        players, records = group.players(word[block]), np.arange(block.stop - block.start)
+        for place, player in enumerate(players):
+            drawn = word[block] + player.astype(np.uint64)
+            sides = _sides(problem, group, block, seen, known, drawn, group.apart[player].T)
+            yield block, place, *features(seen.values[player, records], *sides, known, seen.classes)
+
+
+def compared(
+    problem: Problem, group: Group, word: Words, known: Scales, draws: int
+) -> Iterator[tuple[slice, int, Floats]]:
+    """Compare the targets of a group with several draws of its references: block, place in `targets`, ``(n, F)``."""
+    count = len(group.references)
+    for block, both in _read(problem, np.concatenate([group.references, group.targets])):
+        seen = Answers(both.values[:count], both.classes)
+        for place, target in enumerate(map(int, group.targets)):
+            none = np.zeros((count, block.stop - block.start), dtype=np.bool_)
+            for draw in range(draws):
+                drawn = _mixed(word[block] - np.uint64(target + 1)) + np.uint64(draw)
+                sides = _sides(problem, group, block, seen, known, drawn, none)
+                yield block, place, features(both.values[count + place], *sides, known, seen.classes)[0]
+
+
+def _sides(
+    problem: Problem,
+    group: Group,
+    block: slice,
+    seen: Answers,
+    known: Scales,
+    draw: Words,
+    apart: NDArray[np.bool_],
+) -> tuple[Side, Side]:
+    """Average as many IN as OUT references that are not `apart` ``(R, n)``: a run of them that begins anywhere."""
+    inside = problem.membership.matrix[group.references, block]
+    sides, drawn = [], _mixed(draw * _ODD)
+    for mask, pooled in ((inside & ~apart, known.margin[0]), (~inside & ~apart, known.margin[1])):
+        total = np.maximum(mask.sum(axis=0), 1)
+        turn = (np.cumsum(mask, axis=0) - 1 - _below(drawn, total)) % total
+        sides.append(Side.of(seen, mask & (turn < group.count[block]), pooled))
+    return sides[0], sides[1]
+
+
+def _below(word: Words, most: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Turn words into whole numbers from 0 up to `most`."""
+    return (((word >> _HALF) * most.astype(np.uint64)) >> _HALF).astype(np.int64)
+
+
+def _mixed(word: Words) -> Words:
+    """Scramble 64-bit words, each by itself (multiply and shift)."""
+    for _ in range(2):
+        word = (word ^ (word >> _HALF)) * _ODDER
+    return word

@@ -1,0 +1,56 @@
+"""Where a learned attack found what it found, and which references no attack was given."""
+
+from reticent.findings.attack import Audit
+from reticent.findings.evidence import Family, FamilyImportance, Importance, NearComplements
+from reticent.rounding import fraction, percent
+from reticent.say.grammar import plural
+
+WORDS = {
+    Family.LABEL: "what models say of the true label",
+    Family.OTHERS: "what models say of the other classes",
+    Family.CERTAINTY: "how certain models are",
+    Family.CORRECTNESS: "whether models are right",
+}
+"""What each family of features looks at."""
+MOST = 0.5
+"""From this share on, a family has most of what was found."""
+SLIGHT = 0.51
+"""An AUC up to which there is nothing whose place could be told."""
+
+
+def spoken(audit: Audit) -> Audit:
+    """Fill in the sentence of an attack that learns; others stay as they are."""
+    found = audit.importance
+    if found is None:
+        return audit
+    return audit.with_(importance=found.with_(sentence=_importance(audit.name, found)))
+
+
+def _importance(attack: str, found: Importance) -> str:
+    if found.auc <= SLIGHT or not found.families or found.families[0].lost <= 0:
+        return f"{attack} found next to nothing, so there is no telling in what part of the answers it is."
+    first = found.families[0]
+    share = "most" if first.share > MOST else "the largest part"
+    looked = "" if len(found.families) > 1 else " Only margins were given, so nothing else could be looked at."
+    lost = f"without it its AUC falls from {fraction(found.auc)} to {fraction(found.auc - first.lost)}"
+    return (
+        f"What {attack} found is for {share} ({percent(first.share)}) in {WORDS[first.family]}: {lost}, on models that "
+        f"play the target.{looked}"
+    )
+
+
+def of_family(one: FamilyImportance) -> str:
+    """Name a family of features in a table."""
+    return WORDS[one.family]
+
+
+def near_complements(found: NearComplements) -> NearComplements:
+    """Fill in the sentence."""
+    which = plural(found.targets, "model was", "models were")
+    most = plural(found.references, "reference", "references")
+    return found.with_(
+        sentence=(
+            f"{which} not compared with up to {most} each whose training records are nearly the complement of its own, "
+            "or a copy: who trained such a pair would be read off the design, not off what models say."
+        )
+    )

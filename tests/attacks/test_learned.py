@@ -1,0 +1,202 @@
+"""The learned attack: what it finds where, and that it finds nothing where there is nothing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from attack_cases import auc, problem
+
+from reticent import seeds
+from reticent.attacks import Problem, importance, parse, score
+from reticent.attacks.learned import pretenders
+from reticent.attacks.learned.features import Scales, Side, answers, features
+from reticent.attacks.learned.learner import learn
+from reticent.data.membership import Membership
+from reticent.errors import TooFewReferencesError
+from reticent.findings.evidence import Family
+from reticent.signals.matrix import Signals, margin
+
+FAST = {"method": "learned", "learner": "logistic"}
+
+
+def areas(scores, known):
+    return np.array([auc(row, inside) for row, inside in zip(scores, known.matrix, strict=True)])
+
+
+def planted(seed=0, models=16, records=400, classes=10, shift=3.0):
+    """Members' answers have one of the other classes raised; the margin of the label says nothing."""
+    rng = np.random.default_rng(seed)
+    known = Membership.draw(models, records, seed)
+    labels = rng.integers(0, classes, records)
+    logits = rng.normal(size=(models, records, classes)) + 2 * rng.normal(size=(records, classes))
+    logits[:, np.arange(records), (labels + 1) % classes] += shift * known.matrix
+    wanted = rng.normal(size=(models, records))
+    now = np.stack([margin(row, labels) for row in logits])
+    logits[:, np.arange(records), labels] += wanted - now
+    return Problem.make(Signals.from_logits(logits, labels), known)
+
+
+def test_a_leak_in_the_other_classes_is_found_and_its_place_told():
+    case = planted()
+    assert abs(areas(score("lira", case), case.membership).mean() - 0.5) < 0.02
+    assert areas(score(FAST, case), case.membership).mean() > 0.95
+    told = importance(FAST, case)
+    assert told.auc > 0.95
+    assert told.families[0].family is Family.OTHERS
+    assert told.families[0].share > 0.5
+    assert {one.family for one in told.families} == set(Family)
+    assert sum(one.share for one in told.families) == pytest.approx(1)
+
+
+def test_trees_find_it_too():
+    one = replace(case := planted(), targets=np.array([2]))
+    scores = score({"method": "learned", "learner": "trees", "rounds": 30}, one)
+    assert auc(scores[0], case.membership.matrix[2]) > 0.95
+
+
+def test_features_stay_where_the_other_classes_are_renumbered():
+    rng = np.random.default_rng(1)
+    logits, labels = rng.normal(size=(9, 20, 6)), np.full(20, 2)
+    inside = rng.permuted(np.tile(np.arange(8)[:, None] < 4, 20), axis=0)
+    order = np.array([3, 5, 2, 0, 1, 4])
+    both = []
+    for z in (logits, logits[:, :, order]):
+        seen = answers(np.stack([margin(row, labels) for row in z])[:, :, None], z, labels)
+        part = seen._replace(values=seen.values[:8])
+        known = Scales.learned(part, inside)
+        sides = [Side.of(part, mask, pooled) for mask, pooled in zip((inside, ~inside), known.margin, strict=True)]
+        both.append(features(seen.values[8], *sides, known, 6)[0])
+    np.testing.assert_allclose(both[0], both[1], rtol=1e-9, atol=1e-9)
+
+
+def test_features_of_the_label_are_the_formulas():
+    """LiRA's ratio and RMIA's, of two IN and two OUT margins."""
+    margins = np.array([1.0, 3.0, -1.0, 1.0, 2.5])[:, None, None]
+    seen = answers(margins, None, np.zeros(1, dtype=int))
+    inside = np.array([True, True, False, False])[:, None]
+    part = seen._replace(values=seen.values[:4])
+    known = Scales.learned(part, inside)
+    assert known.margin == pytest.approx((2.0, 2.0))
+    sides = [Side.of(part, mask, 2.0) for mask in (inside, ~inside)]
+    assert sides[0].variance == pytest.approx(2.0)  # (2 + 4 * 2) / (1 + 4)
+    found, families = features(seen.values[4], *sides, known, 0)
+    x, a, b, *_, pooled, own, ratio = found[0]
+    assert (x, a, b) == pytest.approx((2.5, 2.0, 0.0))
+    assert pooled == pytest.approx(0.5 * (2.5**2 - 0.5**2) / (2.0 * 1.5))
+    assert own == pytest.approx(pooled)
+    p = 1 / (1 + np.exp(-margins[:, 0, 0]))
+    assert ratio == pytest.approx(np.log(p[4] / (0.5 * (p[:2].mean() + p[2:4].mean()))))
+    assert set(families) == {Family.LABEL}
+
+
+def test_models_that_say_the_same_give_one_score():
+    labels = np.arange(200) % 3
+    same = np.broadcast_to(np.array([1.0, 0.5, -1.0]), (8, 200, 3))
+    case = Problem.make(Signals.from_logits(same, np.zeros(200, dtype=int)), Membership.draw(8, 200, 0))
+    for learner in ("trees", "logistic"):
+        assert np.ptp(score({"method": "learned", "learner": learner}, case)) == 0
+    assert labels.max() == 2
+
+
+@pytest.mark.parametrize("learner", ["trees", "logistic"])
+def test_a_record_that_is_recognised_gives_nothing_away(learner):
+    """All models say the same of a record, and of each record something else: its share of members is no answer."""
+    rng = np.random.default_rng(3)
+    logits = np.broadcast_to(rng.normal(size=(1200, 3)), (8, 1200, 3))
+    known = Membership.draw(8, 1200, 0)
+    case = Problem.make(Signals.from_logits(logits, rng.integers(0, 3, 1200)), known, targets=[0, 3])
+    scores = score({"method": "learned", "learner": learner, "rounds": 60, "leaves": 15}, case)
+    found = [auc(row, known.matrix[target]) for row, target in zip(scores, (0, 3), strict=True)]
+    assert abs(np.mean(found) - 0.5) < 0.03
+
+
+def test_every_reference_that_plays_the_target_is_compared_with_equally_many_of_both_kinds():
+    case = problem(1, models=16, records=200)
+    for group in pretenders.groups(case):
+        inside = case.membership.matrix[group.references]
+        assert not np.isin(group.targets, group.references).any()
+        assert group.apart.diagonal().all()
+        least = np.minimum(inside.sum(axis=0), (~inside).sum(axis=0))
+        assert (group.count == least - 1).all()
+        word = np.arange(200, dtype=np.uint64)
+        players = group.players(word)
+        assert players.shape == (len(group.references), 200)
+        assert all(len(set(column)) == len(group.references) for column in players.T)
+
+
+def test_the_references_that_are_kept_are_as_many_as_stated_and_never_the_player():
+    case = problem(2, models=12, records=80, population=0)
+    order = np.arange(80)
+    word = pretenders.words(case, seeds.rng(0, "x"))
+    group = next(pretenders.groups(case))
+    known = pretenders.scales(case, group, order)
+    seen = []
+    original = Side.of.__func__
+
+    def spied(cls, references, kept, pooled):
+        seen.append(kept)
+        return original(cls, references, kept, pooled)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Side, "of", classmethod(spied))
+        places = [place for _, place, *_ in pretenders.played(case, group, word, known)]
+    players = group.players(word)
+    for place, kept in zip(np.repeat(places, 2), seen, strict=True):
+        assert (kept.sum(axis=0) == group.count).all()
+        assert not kept[players[place], np.arange(80)].any()
+
+
+def test_more_records_than_rows_have_some_references_play(monkeypatch):
+    monkeypatch.setattr(pretenders, "ROWS", 700)
+    case = planted(records=300)
+    assert {group.plays for group in pretenders.groups(case)} == {2}
+    assert areas(score(FAST, case), case.membership).mean() > 0.85
+
+
+def test_margins_alone_are_enough_and_few_references_are_refused():
+    full = problem(4, records=300, models=8, effect=3.0)
+    bare = replace(full, signals=Signals.from_margins(full.signals.margins, full.signals.labels, 3), population=None)
+    assert areas(score(FAST, bare), bare.membership).mean() > 0.6
+    assert [one.family for one in importance(FAST, bare).families] == [Family.LABEL]
+    with pytest.raises(TooFewReferencesError, match="learned: expected at least 2 IN and 2 OUT references"):
+        score(FAST, problem(4, models=4))
+    six = problem(4, records=300, models=6, effect=3.0)
+    assert areas(score(FAST, six), six.membership).mean() > 0.6
+
+
+def test_the_rule_is_judged_against_what_all_records_have():
+    """With nothing to tell, the log-odds are 0, however many rows are members'."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(4000, 3)).astype(np.float32)
+    members = rng.random(4000) < 0.8
+    for learner in ("trees", "logistic"):
+        rule = learn(parse({"method": "learned", "learner": learner, "rounds": 20}), rows, members)
+        assert abs(rule(rows).mean()) < 0.05
+
+
+def test_another_seed_draws_other_references():
+    case = problem(5, records=100)
+    assert score(FAST, case, seed=0).tobytes() != score(FAST, case, seed=1).tobytes()
+    assert importance("lira", case) is None
+
+
+@pytest.mark.parametrize("models", [8, 16, 32])
+@pytest.mark.parametrize("kind", ["plain", "constant", "no class"])
+@pytest.mark.slow
+def test_nothing_is_found_where_membership_was_drawn_apart(kind, models):
+    """Models learn, or say one thing of all records, or some hold none of one class; members are drawn afterwards."""
+    found = []
+    for seed in range(4):
+        rng = np.random.default_rng([seed, models])
+        labels = rng.integers(0, 4, 600)
+        logits = rng.normal(size=(models, 600, 4)) + 2 * rng.normal(size=(600, 4))
+        if kind == "constant":
+            logits = np.broadcast_to(rng.normal(size=(models, 1, 4)), logits.shape)
+        known = Membership.draw(models, 600, seed).matrix.copy()
+        if kind == "no class":
+            known[: models // 2, labels == 3] = False
+        case = Problem.make(Signals.from_logits(logits, labels), known)
+        scores = score("learned", case)
+        alike = labels != 3 if kind == "no class" else np.ones(600, dtype=bool)
+        found += [auc(row[alike], inside[alike]) for row, inside in zip(scores, known, strict=True)]
+    assert abs(np.mean(found) - 0.5) < 3 * np.std(found) / np.sqrt(len(found)) + 1e-9

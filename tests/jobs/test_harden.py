@@ -16,24 +16,24 @@ from safetensors.torch import load_file, save_file
 from torch import nn
 
 import reticent
-from reticent.attacks.base import Problem
 from reticent.auditing.roc import auc
 from reticent.cli import app
 from reticent.cli.harden import _options
 from reticent.cli.run import guarded
 from reticent.errors import InputError, ModelError, RolesError, SpecError, UnknownNameError
-from reticent.findings.audit import Leak
+from reticent.findings.audit import Leak, Reason
+from reticent.findings.blind import Known
 from reticent.findings.comparison import Lower, Relation
-from reticent.findings.harden import Blind, Doubt, HardenDocument, Note, RecordsNote
-from reticent.jobs.hardening.found import _blind, doubt
+from reticent.findings.harden import Doubt, HardenDocument, Note, RecordsNote
+from reticent.jobs.hardening.found import doubt
 from reticent.jobs.hardening.roles import Asked, gathered
+from reticent.jobs.reading import read_document
 from reticent.objectives import OBJECTIVES
 from reticent.report import wording
 from reticent.report.kinds.harden import harden as kind
 from reticent.report.render.html import html
 from reticent.report.render.terminal import terminal
 from reticent.say import harden as say
-from reticent.signals.matrix import Signals
 from reticent.store import Store
 
 pytestmark = pytest.mark.slow
@@ -217,6 +217,22 @@ def test_three_lines_of_python_with_arrays_are_the_same_repair(place):
     assert again.sentence == found.sentence
 
 
+def test_a_repair_is_gated_by_its_repaired_model(place):
+    found = place[2]
+    assert read_document(found.files[0].parent) == found.document
+    told, side = found.findings.with_(doubt=None), found.findings.after
+    told = told.with_(after=side.with_(references=side.references.with_(health=())))
+    highest = max(one.auc.interval[1] for one in side.attacks)
+    of_auc, of_accuracy = reticent.gate(told.to_json(), max_auc=1.0, min_accuracy=0.5).checks
+    assert of_auc.bound >= highest
+    assert (of_accuracy.estimate, of_accuracy.bound) == pytest.approx((
+        side.accuracy.non_members.value,
+        side.accuracy.non_members.interval[0],
+    ))
+    with pytest.raises(InputError, match=r"nothing is judged \(few-records\)"):
+        reticent.gate(told.with_(doubt="few-records").to_json(), max_auc=1.0)
+
+
 def test_the_page_and_the_terminal_say_both_sides(place):
     _, _, found, _ = place
     page = html(kind(found.findings))
@@ -392,7 +408,7 @@ def test_accuracy_that_was_paid_is_told(place):
     for verdict, told in (("second lower", True), ("tie", False), ("first lower", False)):
         found = judged_as(place[2].findings, auc="second lower", tpr="second lower", accuracy=verdict)
         after = found.after.with_(verdict=found.after.verdict.with_(leak=Leak.FOUND))
-        said = say.spoken(found.with_(after=after, blind=Blind(auc=0.5, interval=(0.4, 0.6)), doubt=None))
+        said = say.spoken(found.with_(after=after, blind=None, doubt=None))
         assert "A leak is still found in the repaired model. Accuracy" in said.sentence
         assert any("stopping the training early" in line for line in said.detail) == told
 
@@ -418,29 +434,28 @@ def test_a_network_that_fails_while_it_is_repaired_is_told_in_one_sentence(tmp_p
 
 
 @pytest.mark.parametrize(
-    ("members", "others", "blind", "reason", "words"),
+    ("members", "others", "shift", "leaks", "reason", "words"),
     [
-        (20, 20, (0.5, (0.4, 0.6)), None, ""),
-        (19, 500, (0.5, (0.4, 0.6)), Doubt.FEW_RECORDS, "no interval over 19 members and 500 non-members"),
-        (500, 2, (0.5, (0.4, 0.6)), Doubt.FEW_RECORDS, "At least 20 of each are needed"),
-        (500, 500, (0.54, (0.51, 0.57)), None, ""),
-        (500, 500, (0.6, (0.56, 0.64)), Doubt.RECORDS_DIFFER, "prepared alike"),
-        (500, 500, (0.4, (0.36, 0.44)), Doubt.RECORDS_DIFFER, "prepared alike"),
+        (20, 20, False, False, None, ""),
+        (19, 500, False, True, Doubt.FEW_RECORDS, "no interval over 19 members and 500 non-members"),
+        (500, 2, False, True, Doubt.FEW_RECORDS, "At least 20 of each are needed"),
+        (500, 500, True, True, None, "Only what an attack finds beyond that counts as leak"),
+        (500, 500, True, False, Doubt.RECORDS_DIFFER, "prepared alike"),
     ],
 )
-def test_nothing_is_judged_of_few_records_or_of_other_ones(place, members, others, blind, reason, words):
-    why = doubt(members, others, blind[1])
+def test_nothing_is_judged_of_few_records_or_of_other_ones(place, members, others, shift, leaks, reason, words):
+    why = doubt(members, others, leaks=leaks, shift=shift)
     assert why == reason
     found = judged_as(place[2].findings, auc="second lower", tpr="second lower", accuracy="tie")
     after = found.after.with_(verdict=found.after.verdict.with_(leak=Leak.FOUND))
     data = found.data.with_(members=members, non_members=others)
-    known = Blind(auc=blind[0], interval=blind[1])
+    known = place[2].findings.blind.with_(shift=shift, sentence="Members and non-members differ without the model.")
     found = say.spoken(found.with_(after=after, data=data, blind=known, doubt=why))
     lead = "Nothing is judged: at 1" if reason else "The repaired model leaks less: at 1"
     assert found.sentence.startswith(lead)
     assert any(words in line for line in found.detail)
     assert ("A leak is still found in the repaired model." in found.sentence) == (reason is None)
-    assert found.detail[0].startswith("Members and non-members differ by themselves") == (blind[0] != 0.5)
+    assert any(line.startswith("Members and non-members differ without the model") for line in found.detail) == shift
 
 
 @pytest.mark.parametrize(
@@ -528,24 +543,24 @@ def test_the_command_refuses_with_one_line_and_exit_2(line, words_of, capfd):
     assert words_of in error
 
 
-def test_members_that_are_easier_by_themselves_are_told_of(place):
-    rng = np.random.default_rng(0)
-    inside = np.arange(400) < 150
-    margins = rng.normal(size=(5, 400)) + 0.8 * inside
-    membership = np.vstack([rng.permuted(np.tile([True, False], (400, 2)), axis=1).T, inside])
-    problem = Problem.make(Signals.from_margins(margins, np.arange(400) % 3), membership, [4], np.arange(4))
-    found = _blind(problem, inside, 0.95)
-    area, (low, high) = found.auc, found.interval
-    means = margins[:4].mean(axis=0)
-    assert area == pytest.approx((means[inside][:, None] > means[~inside]).mean())
-    assert 0.5 < low < area < high
-    for blind, words in (
-        (found, "find the members easier (AUC"),
-        (Blind(auc=0.3, interval=(0.2, 0.4)), "harder (AUC"),
-        (Blind(auc=0.52, interval=(0.48, 0.56)), None),
-    ):
-        said = say._different(place[2].findings.with_(blind=blind))
-        assert said == [] if words is None else words in said[0]
+def test_members_that_differ_by_themselves_are_told_of(place, tmp_path):
+    """The non-members are moved aside in one feature; the model learned the same members as before."""
+    moved = np.load("test.npz")
+    np.savez("moved.npz", x=moved["x"] + np.float32([1.5, 0, 0, 0, 0, 0]), y=moved["y"])
+    found = run(non_members="moved.npz", initial="initial.safetensors", options=CWRF, out=tmp_path / "o").findings
+    assert found.blind.shift
+    assert found.blind.by is Known.REFERENCES
+    assert found.blind.auc > 0.75
+    assert not place[2].findings.blind.shift
+    assert (found.before.epsilon, found.after.epsilon) == (None, None)
+    for side in (found.before, found.after):
+        assert all(one.excess.blind_auc == found.blind.auc for one in side.attacks)
+        assert side.verdict.reason in {Reason.SHIFT, Reason.MORE_THAN_SHIFT}
+    assert (found.doubt is Doubt.RECORDS_DIFFER) == (found.before.verdict.leak is not Leak.FOUND)
+    assert found.detail[0].startswith("Members and non-members differ without the model")
+    page = html(kind(found))
+    assert "loss, before" in page
+    assert "Epsilon, at least" not in page
 
 
 @pytest.mark.parametrize(("accuracy", "told"), [(0.60, False), (0.72, True), (0.69, False), (0.48, True)])

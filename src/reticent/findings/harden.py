@@ -8,6 +8,7 @@ from pydantic import Field
 from reticent.findings.attack import Audit
 from reticent.findings.audit import Leak, Reason
 from reticent.findings.base import Empty, Finding, Interval, LeftOut, Number, Plain, Spoken
+from reticent.findings.blind import Blind
 from reticent.findings.comparison import Comparison, PairTest, Relation
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
@@ -148,7 +149,8 @@ class Side(Finding):
     accuracy: SideAccuracy
     verdict: SideVerdict
     attacks: tuple[Audit, ...]
-    epsilon: EpsilonAudit
+    epsilon: EpsilonAudit | None = None
+    "`null` where members and non-members differ without the model."
     references: References
     notices: Annotated[tuple[str, ...], Empty] = ()
     "What asking the model had to say, for people."
@@ -175,14 +177,6 @@ class Difference(Comparison):
     def change(self, statistic: Statistic) -> PairTest | None:
         """Take a test, as after minus before."""
         return self.tests.get("after", "before", statistic)
-
-
-class Blind(Finding):
-    """The AUC of what the references of the given model say on average, which knows nothing of the model."""
-
-    auc: Share
-    interval: tuple[Share, Share]
-    "0.5 lies in it where members and non-members are equally hard."
 
 
 class RepairCost(Finding):
@@ -226,7 +220,9 @@ class HardenDocument(Spoken):
     before: Side
     after: Side
     difference: Difference
-    blind: Blind
+    blind: Annotated[Blind | None, LeftOut] = None
+    """How far members and non-members differ without the model; where they do, the attacks' `excess` alone counts as
+    leak. Left out where there are too few records to tell."""
     cannot_say: tuple[str, ...] = ()
     "Sentences on what the repair and its audit do not show."
     environment: HardenEnvironment

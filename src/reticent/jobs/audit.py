@@ -16,7 +16,7 @@ from reticent.findings.records import PICTURED
 from reticent.jobs import document
 from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
-from reticent.jobs.measure import Measured, Settings, measure
+from reticent.jobs.measure import Measurement, Settings, measure
 from reticent.jobs.non_adaptive import non_adaptive
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
@@ -109,7 +109,7 @@ class Evaluated:
     work: Work
     made: Sequence[Made]
     problem: Problem
-    measured: Measured
+    measured: Measurement
     control: Control | None = None
     unaware: tuple[NonAdaptive, dict[str, Floats]] | None = None
 

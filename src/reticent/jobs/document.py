@@ -21,7 +21,7 @@ from reticent.data.roles import Roles
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import Accountant
 from reticent.findings.numbers import Spread
-from reticent.findings.population import Accuracy, Column, Data, ModelFacts, Unlearned
+from reticent.findings.population import Accuracy, ColumnReading, Data, ModelFacts, Unlearned
 from reticent.findings.population import Population as PopulationFacts
 from reticent.findings.records import RecordRow
 from reticent.jobs.repairs import repairs
@@ -53,10 +53,10 @@ def data_facts(records: Records, roles: Roles | None = None) -> Data:
     )
 
 
-def columns(records: Records) -> tuple[Column, ...]:
+def columns(records: Records) -> tuple[ColumnReading, ...]:
     """State how the columns of a table were read."""
     return tuple(
-        Column(
+        ColumnReading(
             column=one.column,
             read_as=one.kind,
             values=one.values,

@@ -18,7 +18,7 @@ from reticent.ambient import fixed
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.harden import HardenDocument
 from reticent.jobs.config import KEYS, OWN, chosen
-from reticent.jobs.hardening.found import MAX_ACCURACY_LOSS, Audited, audited, findings, lost
+from reticent.jobs.hardening.found import MAX_ACCURACY_LOSS, Audited, audited, findings, lost, told_apart
 from reticent.jobs.hardening.ready import Ready, ready
 from reticent.jobs.hardening.repair import named, network, repaired, whole
 from reticent.jobs.hardening.roles import Asked
@@ -179,14 +179,21 @@ def _hardened(
     before, after = (checked.right(seen[name]) for name in ("before", "after"))
     if lost(before, after, max_accuracy_loss):
         raise ModelError(say.refused(before.mean(), after.mean(), max_accuracy_loss, checked.sorted.notes))
-    sides: dict[str, Audited] = {}
-    for name, population in (("after", checked.after), ("before", checked.before)):
+    populations = {"after": checked.after, "before": checked.before}
+    runs = {}
+    for name, population in populations.items():
         with work.on(f"references_{name}", f"references {name} the repair"):
-            runs = train(population, store, workers=checked.workers, device=checked.device, progress=work.progress)
+            runs[name] = train(
+                population, store, workers=checked.workers, device=checked.device, progress=work.progress
+            )
+    with work.on("blind", "blind baseline"):
+        blind = told_apart(checked, runs["before"], store)
+    sides: dict[str, Audited] = {}
+    for name, population in populations.items():
         with work.on(f"attacks_{name}"):
-            sides[name] = audited(checked, population, runs, seen[name], store, work.tell)
+            sides[name] = audited(checked, population, runs[name], seen[name], store, blind, work.tell)
     work.tell("report")
-    found = findings(checked, made, sides["before"], sides["after"], weights, work)
+    found = findings(checked, made, sides["before"], sides["after"], blind, weights, work)
     content = marked(save(whole(made.state), {"format": "pt"}))
     return Hardened(found, output.write(found, {"harden.html": page(found), WEIGHTS: content}))
 

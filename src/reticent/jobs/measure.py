@@ -83,7 +83,7 @@ class Settings:
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class Measurement:
     """What the attacks found.
 
     Attributes:
@@ -153,7 +153,7 @@ def measure(
     partitions: Sequence[Partition] = (),
     blind: Baseline | None = None,
     progress: Callable[[str], None] | None = None,
-) -> Measured:
+) -> Measurement:
     """Run attacks on every target, audit their scores, and look at records and groups of them.
 
     Groups and epsilon take members and non-members for alike, so they are left out where `blind` tells them apart.
@@ -164,7 +164,7 @@ def measure(
     if blind is not None and blind.found.shift:
         audits = beyond(audits, scores, members, blind, settings)
         found = exposure(problem.signals, problem.membership)
-        return Measured(audits, scores, found, verdict(audits), None, (), believed, blind, near)
+        return Measurement(audits, scores, found, verdict(audits), None, (), believed, blind, near)
     said, found = verdict(audits), exposure(problem.signals, problem.membership)
     limits = group_limits(partitions, scores, members, first=said.attack, fpr=said.fpr, confidence=settings.confidence)
     compared = tuple(
@@ -194,7 +194,7 @@ def measure(
         accountant=settings.accountant,
         proven=None if settings.promised is None else settings.computed,
     )
-    return Measured(audits, scores, found, said, epsilons, compared, believed, blind, near)
+    return Measurement(audits, scores, found, said, epsilons, compared, believed, blind, near)
 
 
 def beyond(

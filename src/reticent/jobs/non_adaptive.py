@@ -22,7 +22,7 @@ from reticent.findings.audit import NonAdaptive, Verdict
 from reticent.findings.numbers import PairedDifference, Statistic
 from reticent.jobs.config import Job
 from reticent.jobs.defenses import undefended
-from reticent.jobs.measure import Measured, Settings, audited
+from reticent.jobs.measure import Measurement, Settings, audited
 from reticent.jobs.work import Work
 from reticent.population import gather
 from reticent.population.train import train
@@ -47,7 +47,7 @@ class Unaware:
     scores: dict[str, Floats]
 
 
-def non_adaptive(job: Job, problem: Problem, aware: Measured, work: Work) -> tuple[NonAdaptive, dict[str, Floats]]:
+def non_adaptive(job: Job, problem: Problem, aware: Measurement, work: Work) -> tuple[NonAdaptive, dict[str, Floats]]:
     """Train the undefended references, or find them, and attack the defended targets with them; the scores, too."""
     work.tell("undefended references")
     population = replace(job.population, recipe=undefended(job.population.recipe))

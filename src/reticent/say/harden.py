@@ -8,7 +8,8 @@ from reticent.findings.comparison import Relation
 from reticent.findings.harden import FAR, Doubt, HardenDocument, Note, RecordsNote, RepairData, RepairRun, Side
 from reticent.findings.locate import Origin
 from reticent.findings.numbers import Statistic
-from reticent.rounding import decimals, fraction, interval, percent
+from reticent.rounding import decimals, fraction, percent
+from reticent.say import blind
 from reticent.say.comparison import limits as limits_of_comparison
 from reticent.say.grammar import alarms, listed, plural
 from reticent.say.locate import FRESH
@@ -32,6 +33,9 @@ LEFT = {
     Leak.NOT_FOUND: "No leak that matters is found in the repaired model.",
     Leak.CANNOT_TELL: "Whether the repaired model still leaks cannot be told.",
 }
+NOT_BEYOND = (
+    "Beyond what is found without the model, nothing is shown in the repaired one; different data can hide a leak."
+)
 BACKWARDS = "An attack that is read backwards still finds members of the repaired model."
 BROKEN = "A model that is right so rarely tells little of its members because it tells little of anything."
 STATE = (
@@ -96,7 +100,10 @@ def _sentence(found: HardenDocument) -> str:
 
 
 def _left(found: HardenDocument) -> str:
-    return BACKWARDS if found.after.verdict.reason is Reason.BACKWARDS else LEFT[found.after.verdict.leak]
+    said = found.after.verdict
+    if said.reason is Reason.SHIFT:
+        return NOT_BEYOND
+    return BACKWARDS if said.reason is Reason.BACKWARDS else LEFT[said.leak]
 
 
 def _measures(found: HardenDocument) -> tuple[Statistic, Statistic | None]:
@@ -163,11 +170,12 @@ def _detail(found: HardenDocument) -> list[str]:
         return [*differ, few]
     if found.doubt is Doubt.RECORDS_DIFFER:
         asked = (
-            f"{UNJUDGED}: members and non-members differ by themselves, so an attack that tells their kinds apart is "
-            "counted as a leak. Check that both were prepared alike (scale, missing values, order of columns) and "
-            "drawn at random from one source."
+            f"{UNJUDGED}: in the given model no attack is shown to find more than that. Check that members and "
+            "non-members were prepared alike (scale, missing values, order of columns) and drawn at random from one "
+            "source."
         )
-        return [*differ, asked]
+        one = "In the repaired model one is, and that is a leak."
+        return [*differ, asked, *([one] if found.leak is Leak.FOUND else [])]
     accuracy = found.difference.change(Statistic.ACCURACY)
     lost = accuracy is not None and accuracy.relation is Relation.LESS
     return [*differ, *_other(found), *[LOST] * lost]
@@ -175,15 +183,9 @@ def _detail(found: HardenDocument) -> list[str]:
 
 def _different(found: HardenDocument) -> list[str]:
     """Warn where members and non-members are told apart without the model."""
-    low, high = found.blind.interval
-    if low <= 0.5 <= high:
+    if found.blind is None or not found.blind.shift:
         return []
-    harder = "easier" if found.blind.auc > 0.5 else "harder"
-    return [
-        "Members and non-members differ by themselves: models that were each trained on half of both find the members "
-        f"{harder} (AUC {fraction(found.blind.auc)}, interval {interval(found.blind.interval)}; 0.5 is expected if "
-        "both come from one source). That difference is part of every number here, or hides a leak."
-    ]
+    return [f"{found.blind.sentence} Only what an attack finds beyond that counts as leak, before and after."]
 
 
 def _other(found: HardenDocument) -> list[str]:
@@ -213,7 +215,7 @@ def _limits(found: HardenDocument, further: tuple[str, ...]) -> list[str]:
         *found.after.references.notices,
         *unresolved(found.before.attacks[0]),
         *found.difference.cannot_say,
-        SAME_SOURCE,
+        *(blind.unsaid(found.blind) or [SAME_SOURCE]),
         OTHER_TRAINING,
     ]
 
@@ -313,7 +315,7 @@ def alone(found: HardenDocument) -> str:
 def chosen(found: HardenDocument) -> str:
     """Say why epsilon is below that of the attack itself; empty where there was no choice among attacks."""
     many = len(found.before.attacks)
-    if many == 1 or not any(side.epsilon.lower for _, side in found.sides):
+    if many == 1 or not any(side.epsilon and side.epsilon.lower for _, side in found.sides):
         return ""
     return (
         f"Epsilon is lowered for the choice among {many} attacks; the bounds in the table of attacks are each of one "

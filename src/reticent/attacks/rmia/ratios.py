@@ -24,30 +24,32 @@ class Ratios:
     """What all targets say of N records, against the references.
 
     Attributes:
-        log_p: log-probabilities under the targets ``(T, N, Q)``; of their size where they are negative.
+        size: log-ratios ``(T, N, Q)``, of their size where they are negative; offline the targets' log-probabilities.
         negative: where they are; None where none can be.
-        marginal: mean probability ``(T, N, Q)``: over IN and OUT references with equal weights or, if `outside`, over
-            OUT references alone.
-        outside: whether the marginal still lacks the world in which the record was trained on.
+        outside: offline, mean probability over OUT references ``(T, N, Q)``, of which the marginal is made by `logs`.
         epsilon: smallest size of a marginal.
     """
 
-    log_p: Floats
+    size: Floats
     negative: NDArray[np.bool_] | None
-    marginal: Floats
-    outside: bool
+    outside: Floats | None
     epsilon: float
 
     def logs(self, a: float | Floats) -> Logs:
         """Compute the log-ratios; `a` gives the IN probability from the OUT one: one slope, or one a target."""
-        marginal = self.marginal
-        if self.outside:
-            slope = np.reshape(a, (-1, 1, 1))
-            marginal = 0.5 * ((1 + slope) * marginal + (1 - slope))
-        negative = None if self.negative is None else self.negative != (marginal < 0)
-        size = np.abs(marginal)
-        np.log(np.maximum(size, self.epsilon, out=size), out=size)
-        return Logs(np.subtract(self.log_p, size, out=size), negative)
+        found = Logs(self.size, self.negative)
+        if self.outside is None:
+            return found
+        slope = np.reshape(a, (-1, 1, 1))
+        return _over(found, 0.5 * ((1 + slope) * self.outside + (1 - slope)), self.epsilon)
+
+
+def _over(p: Logs, marginal: Floats, epsilon: float) -> Logs:
+    """Divide probabilities by their marginals."""
+    negative = None if p.negative is None else p.negative != (marginal < 0)
+    size = np.abs(marginal)
+    np.log(np.maximum(size, epsilon, out=size), out=size)
+    return Logs(np.subtract(p.size, size, out=size), negative)
 
 
 def audited(spec: Rmia, problem: Problem, queries: int) -> Ratios:
@@ -77,29 +79,35 @@ def groups(problem: Problem, queries: int) -> Iterator[slice]:
 
 def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.bool_], queries: int) -> Ratios:
     shape = (len(problem.targets), signals.records, queries)
-    log_p, marginal = np.empty(shape), np.empty(shape)
+    size, outside = np.empty(shape), np.empty(shape) if spec.mode == "offline" else None
     left_out = leave_one_out.rows(problem.targets, problem.references)
     both = spec.mode == "online" and signals is problem.signals
     balance = _balance(spec, problem) if signals is problem.signals else None
     divisor = temperature(spec, Offer.of(problem), queries)
     negative = np.zeros(shape, dtype=np.bool_) if spec.odd else None
     for block, p, log in probability.read(spec, signals, problem.targets, divisor, queries):
-        log_p[:, block] = log
-        if negative is not None:
-            negative[:, block] = p[problem.targets] < 0
         inside = members[:, block][problem.references]
         dropped = None if balance is None else balance.dropped(block, inside)
+        marginal = np.empty_like(log)
         for query in range(queries):
             references = p[problem.references, :, query]
             if spec.trim > 0:
-                marginal[:, block, query] = _trimmed(references, inside, left_out, spec, dropped)
+                marginal[:, :, query] = _trimmed(references, inside, left_out, spec, dropped)
                 continue
             mean = _mean(references, ~inside, left_out, dropped, member=False)
             if both:
                 mean += _mean(references, inside, left_out, dropped, member=True)
                 mean *= 0.5
-            marginal[:, block, query] = mean
-    return Ratios(log_p, negative, marginal, outside=spec.mode == "offline", epsilon=spec.epsilon)
+            marginal[:, :, query] = mean
+        found = Logs(log, p[problem.targets] < 0 if spec.odd else None)
+        if outside is None:
+            found = _over(found, marginal, spec.epsilon)
+        else:
+            outside[:, block] = marginal
+        size[:, block] = found.size
+        if negative is not None:
+            negative[:, block] = found.negative
+    return Ratios(size, negative, outside, spec.epsilon)
 
 
 def _balance(spec: Rmia, problem: Problem) -> Balance | None:

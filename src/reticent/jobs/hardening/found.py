@@ -9,15 +9,13 @@ from numpy.typing import NDArray
 
 from reticent import seeds
 from reticent.attacks.base import Problem
+from reticent.auditing.blind.baseline import Baseline
 from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.auditing.epsilon.bounds import audit_epsilon, default_methods
-from reticent.auditing.intervals import auc_interval, clopper_pearson
-from reticent.auditing.roc import auc
+from reticent.auditing.intervals import clopper_pearson
 from reticent.auditing.verdict import FEWEST, verdict
 from reticent.findings.audit import Leak
-from reticent.findings.base import Interval
 from reticent.findings.harden import (
-    Blind,
     Difference,
     Doubt,
     HardenDocument,
@@ -35,14 +33,16 @@ from reticent.findings.harden import (
 from reticent.findings.population import Accuracy
 from reticent.findings.training import ProcedureFacts
 from reticent.jobs import document
+from reticent.jobs.blind import blind_baseline
 from reticent.jobs.hardening.ready import Ready
 from reticent.jobs.hardening.repair import Repaired
 from reticent.jobs.locate.source import Weights
-from reticent.jobs.measure import Settings, attacked
+from reticent.jobs.measure import Settings, attacked, beyond
 from reticent.jobs.work import Work
 from reticent.population import gather
 from reticent.population.population import Population
 from reticent.population.worker import Made
+from reticent.say import blind as say_blind
 from reticent.say import epsilon as say_epsilon
 from reticent.say import harden as say
 from reticent.say.verdict import sentence
@@ -56,8 +56,6 @@ MAX_ACCURACY_LOSS = 0.1
 """A repair that takes more of the right answers on non-members than this share has broken the model."""
 NORMAL = 1.96
 """Standard errors beyond which chance is no explanation."""
-APART = 0.05
-"""So far from one half, with its whole interval, what knows nothing of the model makes the audit one of the records."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,45 +67,68 @@ class Audited:
         made: the references.
         scores: by attack, ``(1, N)``.
         correct: which audited records the model labels correctly ``(N,)``.
-        blind: what the references say on average, members of the model against non-members.
     """
 
     found: Side
     made: Sequence[Made]
     scores: dict[str, Floats]
     correct: NDArray[np.bool_]
-    blind: Blind
+
+
+def told_apart(ready: Ready, made: Sequence[Made], store: Store) -> Baseline | None:
+    """Tell members from non-members without the model.
+
+    What references say of a record is known too: each was trained on a random half of both, and knows which are hard.
+    """
+    signals, _ = gather.signals(ready.before, store, made)
+    mean = np.empty((signals.records, 1))
+    for block in signals.blocks():
+        mean[block, 0] = np.asarray(signals.margins[:, block], dtype=np.float64)[..., 0].mean(axis=0)
+    row, records, ids = ready.membership.matrix[ready.target], ready.sorted.records, ready.before.roles.audited
+    return blind_baseline(row[None], signals.labels, records, ids, Settings.of(ready.config), mean)
 
 
 def audited(
-    ready: Ready, population: Population, made: Sequence[Made], seen: Seen, store: Store, tell: Callable[[str], None]
+    ready: Ready,
+    population: Population,
+    made: Sequence[Made],
+    seen: Seen,
+    store: Store,
+    blind: Baseline | None,
+    tell: Callable[[str], None],
 ) -> Audited:
-    """Attack a model with its references."""
+    """Attack a model with its references; what is found without the model is no leak."""
     signals, _ = gather.signals(population, store, made)
     joined = appended(signals, seen.margins, seen.logits)
     problem = Problem.make(joined, ready.membership, [ready.target], np.arange(ready.target))
     settings, row = Settings.of(ready.config), ready.membership.matrix[ready.target]
     audits, scores = attacked(problem, ready.attacks, settings, progress=tell)
-    epsilons = audit_epsilon(
-        scores,
-        row[None],
-        delta=settings.delta,
-        methods=default_methods(row[None], settings.delta, fair=False),
-        rng=seeds.rng(settings.seed, "epsilon"),
-        confidence=settings.confidence,
-    )
+    epsilon = None
+    if blind is not None and blind.found.shift:
+        audits = beyond(audits, scores, row[None], blind, settings)
+    else:
+        epsilons = audit_epsilon(
+            scores,
+            row[None],
+            delta=settings.delta,
+            methods=default_methods(row[None], settings.delta, fair=False),
+            rng=seeds.rng(settings.seed, "epsilon"),
+            confidence=settings.confidence,
+        )
+        audits = tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in audits)
+        epsilon = say_epsilon.spoken(epsilons.overall)
     correct, said = seen.accuracy(signals.labels), verdict(audits)
     found = Side(
         accuracy=SideAccuracy(
             members=_share(correct[row], settings.confidence), non_members=_share(correct[~row], settings.confidence)
         ),
         verdict=SideVerdict.model_validate(dict(said) | {"sentence": sentence(said, audits)}, extra="ignore"),
-        attacks=tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in audits),
-        epsilon=say_epsilon.spoken(epsilons.overall),
+        attacks=audits,
+        epsilon=epsilon,
         references=_references(made),
         notices=(*(UNSTEADY,) * seen.unsteady, *dict.fromkeys(ready.left_out.values())),
     )
-    return Audited(found, made, scores, correct, _blind(problem, row, settings.confidence))
+    return Audited(found, made, scores, correct)
 
 
 def _share(right: NDArray[np.bool_], confidence: float) -> MeasuredShare:
@@ -128,33 +149,39 @@ def _references(made: Sequence[Made]) -> References:
     )
 
 
-def _blind(problem: Problem, members: NDArray[np.bool_], confidence: float) -> Blind:
-    """Tell members from non-members by the references' mean margin, which knows nothing of the model."""
-    signals, count = problem.signals, len(problem.references)
-    mean = np.empty(signals.records)
-    for block in signals.blocks():
-        mean[block] = np.asarray(signals.margins[slice(0, count), block], dtype=np.float64)[..., 0].mean(axis=0)
-    return Blind(auc=float(auc(mean, members)), interval=auc_interval(mean, members, confidence))
-
-
 def lost(before: NDArray[np.bool_], after: NDArray[np.bool_], most: float) -> bool:
     """Tell whether more right answers on the same records are lost than a share, and more than by chance."""
     fell = before.astype(float) - after
     return bool(fell.mean() > max(most, NORMAL * fell.std() / len(fell) ** 0.5))
 
 
-def doubt(members: int, others: int, blind: Interval, *, alike: bool = True) -> Doubt | None:
-    """Decide whether anything can be judged; `alike` says whether the references are as the repaired model is."""
+def doubt(members: int, others: int, *, leaks: bool, shift: bool, alike: bool = True) -> Doubt | None:
+    """Decide whether the two models can be compared.
+
+    Args:
+        members: how many.
+        others: how many non-members.
+        leaks: whether a leak is found in the given model, beyond what is found without it.
+        shift: whether members and non-members differ without the model. The change of an attack's figure is then that
+            of what it finds beyond the blind baseline, which is the same before and after; but where nothing was found
+            beyond it before, less of it is no smaller leak.
+        alike: whether the references are as the repaired model is.
+    """
     if min(members, others) < FEWEST:
         return Doubt.FEW_RECORDS
-    low, high = blind
-    if low > 0.5 + APART or high < 0.5 - APART:
+    if shift and not leaks:
         return Doubt.RECORDS_DIFFER
     return None if alike else Doubt.REFERENCES_DIFFER
 
 
 def findings(
-    ready: Ready, repaired: Repaired, before: Audited, after: Audited, weights: Weights, work: Work
+    ready: Ready,
+    repaired: Repaired,
+    before: Audited,
+    after: Audited,
+    blind: Baseline | None,
+    weights: Weights,
+    work: Work,
 ) -> HardenDocument:
     """Put the document together."""
     known, recipe = ready.sorted, full(ready.after.recipe)
@@ -162,10 +189,12 @@ def findings(
     sizes = len(known.members), len(known.others)
     # Only where they were alike before is it the repair that the references do not share.
     alike = not after.found.unlike(*sizes) or bool(before.found.unlike(*sizes))
-    why = doubt(*sizes, before.blind.interval, alike=alike)
+    leaks, shift = before.found.verdict.leak is Leak.FOUND, blind is not None and blind.found.shift
+    why = doubt(*sizes, leaks=leaks, shift=shift, alike=alike)
+    judged = why in {None, Doubt.RECORDS_DIFFER}  # What is found beyond the blind baseline is a leak all the same.
     others = ~ready.membership.matrix[ready.target]
     found = HardenDocument(
-        leak=after.found.verdict.leak if why is None else Leak.CANNOT_TELL,
+        leak=after.found.verdict.leak if judged else Leak.CANNOT_TELL,
         doubt=why,
         broken=lost(before.correct[others], after.correct[others], MAX_ACCURACY_LOSS),
         model=RepairedModel(
@@ -192,7 +221,7 @@ def findings(
         before=before.found,
         after=after.found,
         difference=_compared(ready, before, after),
-        blind=before.blind,
+        blind=None if blind is None else say_blind.spoken(blind.found),
         environment=_environment(ready, repaired, before, after, work),
     )
     return say.spoken(found, tuple(document.data_sentences(records)))

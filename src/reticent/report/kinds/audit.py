@@ -50,7 +50,7 @@ def audit(
             *attacks.table(document, audits),
             *importance.blocks(audits),
             *b.only(b.PAGE, *attacks.figures(document, audits)),
-            *blind.blocks(document.blind, audits, document.verdict.fpr),
+            *blind.blocks(document.blind, {"": audits}, document.verdict.fpr),
             *_epsilon(document, audits),
             *trust.non_adaptive(document, audits),
             *trust.control(document, audits),

@@ -1,9 +1,9 @@
 """The part of an audit on members and non-members themselves: what is found without the model, and beyond that."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from reticent.findings.attack import Audit
-from reticent.findings.blind import Blind, Known
+from reticent.findings.blind import Blind, Excess, Known
 from reticent.findings.numbers import PairedDifference
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate, rate
@@ -11,8 +11,8 @@ from reticent.rounding import decimals, fraction, interval, level, percent, sign
 from reticent.say import blind as say
 
 
-def blocks(found: Blind | None, audits: Sequence[Audit], fpr: float | None) -> tuple[b.Block, ...]:
-    """Show the blind baseline, and where it finds a difference, each attack beside it."""
+def blocks(found: Blind | None, models: Mapping[str, Sequence[Audit]], fpr: float | None) -> tuple[b.Block, ...]:
+    """Show the blind baseline, and where it finds a difference, each attack on each model beside it."""
     if found is None:
         return ()
     said = b.Prose(found.sentence, "lead")
@@ -21,7 +21,7 @@ def blocks(found: Blind | None, audits: Sequence[Audit], fpr: float | None) -> t
         said,
         b.Prose(say.MEANING, only=b.PAGE),
         *b.only(b.PAGE, *_by_features(found)),
-        *b.only(b.DOCUMENTS, *(_beside(audits, fpr) if found.shift else ())),
+        *b.only(b.DOCUMENTS, *([_beside(models, fpr)] if found.shift else [])),
     )
 
 
@@ -39,26 +39,26 @@ def _by_features(found: Blind) -> list[b.Block]:
     ]
 
 
-def _beside(audits: Sequence[Audit], fpr: float | None) -> list[b.Block]:
+def _beside(models: Mapping[str, Sequence[Audit]], fpr: float | None) -> b.Table:
     """Put each attack beside what is found without the model."""
     heads = ["Attack", "AUC", "AUC without the model", "Difference"]
     if fpr is not None:
         heads += [f"Found at {level(fpr)} FPR", "Found without the model", "Difference, points"]
-    rows = []
-    for audit in audits:
-        excess = audit.excess
-        if excess is None:
-            continue
-        cells: list[b.Text | b.Cell] = [b.Name(audit.name, 40), estimate(audit.auc), fraction(excess.blind_auc)]
-        cells.append(_difference(excess.auc))
-        beyond = excess.at(fpr)
-        if fpr is not None:
-            blind = NOTHING if beyond is None else b.Cell(percent(beyond.blind_tpr, decimals(fpr)), beyond.blind_tpr)
-            cells += [rate(audit.rate(fpr)), blind]
-            cells.append(NOTHING if beyond is None else _difference(beyond.tpr, points=True))
-        rows.append(cells)
+    rows = [_row(name, audit, audit.excess, fpr) for name, audits in models.items() for audit in audits if audit.excess]
     title = "Every attack beside what is found without the model; only the differences count as leak"
-    return [b.table(title, heads, rows, key="excess-table", sortable=True)]
+    return b.table(title, heads, rows, key="excess-table", sortable=True)
+
+
+def _row(name: str, audit: Audit, excess: Excess, fpr: float | None) -> list[b.Text | b.Cell]:
+    which = b.Name(f"{audit.name}, {name}" if name else audit.name, 50)
+    cells: list[b.Text | b.Cell] = [which, estimate(audit.auc), fraction(excess.blind_auc), _difference(excess.auc)]
+    if fpr is None:
+        return cells
+    beyond = excess.at(fpr)
+    if beyond is None:
+        return [*cells, rate(audit.rate(fpr)), NOTHING, NOTHING]
+    blind = b.Cell(percent(beyond.blind_tpr, decimals(fpr)), beyond.blind_tpr)
+    return [*cells, rate(audit.rate(fpr)), blind, _difference(beyond.tpr, points=True)]
 
 
 def _difference(found: PairedDifference, *, points: bool = False) -> b.Cell:

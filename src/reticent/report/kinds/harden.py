@@ -9,7 +9,7 @@ from reticent.findings.harden import HardenDocument
 from reticent.findings.numbers import Statistic
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate, rate
-from reticent.report.kinds import method
+from reticent.report.kinds import blind, method
 from reticent.report.kinds.weights import ORIGINS
 from reticent.report.pictures import audit as pictures
 from reticent.report.pictures import dots
@@ -48,6 +48,9 @@ def harden(document: HardenDocument) -> b.Report:
             *_notes(document),
             b.Prose(_took(document), only=b.TERMINAL),
             *b.only(b.DOCUMENTS, *_attacks(document)),
+            *blind.blocks(
+                document.blind, {name: side.attacks for name, side in document.sides}, document.difference.fpr
+            ),
             *b.only(b.PAGE, *_done(document)),
             *method.limits("repair", document.cannot_say),
             *method.glossary(terms(*WORDS)),
@@ -94,8 +97,10 @@ def _both(document: HardenDocument) -> b.Table:
         ("Accuracy, non-members", [percent(one.accuracy.non_members.value) for one in sides], Statistic.ACCURACY),
         ("Accuracy, members", [percent(one.accuracy.members.value) for one in sides], None),
         ("AUC", [_by(row.auc_attack, row.auc) for row in rows], Statistic.AUC),
-        ("Epsilon, at least", [say_epsilon.shown(one.epsilon.lower or 0) for one in sides], None),
     ]
+    bounds = [side.epsilon for side in sides if side.epsilon is not None]
+    if len(bounds) == 2:
+        lines.append(("Epsilon, at least", [say_epsilon.shown(one.lower or 0) for one in bounds], None))
     if found.fpr is not None and all(row.tpr is not None for row in rows):
         shares: list[b.Text | b.Cell] = [_by(row.attack, row.tpr, found.fpr) for row in rows]
         lines.insert(2, (f"Members found at {level(found.fpr)} FPR", shares, Statistic.TPR))

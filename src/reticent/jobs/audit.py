@@ -41,7 +41,7 @@ class Audited(AuditReported):
 
     Attributes:
         findings: what ``audit.json`` holds, typed.
-        files: report.html, records.csv and audit.json.
+        files: report.html, records.csv, audit.json, and named.csv where there is a population.
         membership: booleans ``(M, N)``: who was trained on what.
     """
 
@@ -124,7 +124,8 @@ def evaluate(job: Job, work: Work) -> Evaluated:
         replicas = opened(job.attacks, job.population, store, made)
         problem = Problem.make(signals, job.population.membership, population=others, replicas=replicas)
         settings = Settings.of(job.config, document.accountant(made))
-        measured = measure(problem, job.attacks, settings, partitions=job.partitions, progress=work.tell)
+        ids = job.population.roles.audited
+        measured = measure(problem, job.attacks, settings, ids=ids, partitions=job.partitions, progress=work.tell)
     unaware = control = None
     if job.config.also_non_adaptive:
         with work.on("non_adaptive"):
@@ -141,10 +142,18 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
     found = assembled(evaluated)
     records, ids = job.records, job.population.roles.audited
     rows = document.record_rows(
-        measured.exposure, ids, records.y[ids], records.class_names, measured.probability, job.partitions
+        measured.exposure,
+        ids,
+        records.y[ids],
+        records.class_names,
+        measured.probability,
+        job.partitions,
+        measured.own,
     )
-    files = write_audit(output, found, rows, job.records.thumbnails(row.record for row in rows[:PICTURED]))
-    return Audited(found, files, rows, measured.scores, ids, job.population.membership.matrix)
+    files = write_audit(
+        output, found, rows, job.records.thumbnails(row.record for row in rows[:PICTURED]), measured.names
+    )
+    return Audited(found, files, rows, measured.scores, ids, measured.p_member, job.population.membership.matrix)
 
 
 def assembled(evaluated: Evaluated) -> AuditDocument:

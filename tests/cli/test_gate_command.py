@@ -90,7 +90,7 @@ def test_the_side_of_a_limit_is_the_checks_own_whatever_its_name():
         for name in ("at least", "at most")
     ]
     table = _table(Gate(outcome="passed", checks=tuple(checks), sentence="", data=""))
-    assert [row.cells[2].text for row in table.rows] == ["at least 0.5123", "at most 0.5124"]
+    assert [row[2].text for row in table.rows] == ["at least 0.5123", "at most 0.5124"]
 
 
 @pytest.mark.parametrize(

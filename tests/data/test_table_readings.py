@@ -498,3 +498,9 @@ def test_labels_in_another_order_than_the_frame_are_refused():
 def test_arrays_have_no_columns_to_ask_about():
     with pytest.raises(InputError, match=r"scale: is about columns of a table .*, got arrays"):
         of_python("dataset", (np.eye(4), cycle(0, 1)[:4]), DataOptions(scale="standard"))
+
+
+def test_what_mends_a_column_does_not_depend_on_its_name(tmp_path):
+    path = table(tmp_path, **{"--rare": [f"text {i}" for i in range(N)], "x": cycle(0, 1)})
+    with pytest.raises(ColumnsError, match=r"add --not-feature --rare \(--not-feature leaves a column out\)$"):
+        load(path)

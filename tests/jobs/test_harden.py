@@ -27,6 +27,7 @@ from reticent.findings.comparison import Lower, Relation
 from reticent.findings.harden import Doubt, HardenDocument, Note, RecordsNote
 from reticent.jobs.hardening.found import doubt
 from reticent.jobs.hardening.roles import Asked, gathered
+from reticent.jobs.reading import read_document
 from reticent.objectives import OBJECTIVES
 from reticent.report import wording
 from reticent.report.kinds.harden import harden as kind
@@ -214,6 +215,22 @@ def test_three_lines_of_python_with_arrays_are_the_same_repair(place):
     assert again.document["environment"]["models_found"] == 8
     assert again.document["repair"]["run"] == found.document["repair"]["run"]
     assert again.sentence == found.sentence
+
+
+def test_a_repair_is_gated_by_its_repaired_model(place):
+    found = place[2]
+    assert read_document(found.files[0].parent) == found.document
+    told, side = found.findings.with_(doubt=None), found.findings.after
+    told = told.with_(after=side.with_(references=side.references.with_(health=())))
+    highest = max(one.auc.interval[1] for one in side.attacks)
+    of_auc, of_accuracy = reticent.gate(told.to_json(), max_auc=1.0, min_accuracy=0.5).checks
+    assert of_auc.bound >= highest
+    assert (of_accuracy.estimate, of_accuracy.bound) == pytest.approx((
+        side.accuracy.non_members.value,
+        side.accuracy.non_members.interval[0],
+    ))
+    with pytest.raises(InputError, match=r"nothing is judged \(few-records\)"):
+        reticent.gate(told.with_(doubt="few-records").to_json(), max_auc=1.0)
 
 
 def test_the_page_and_the_terminal_say_both_sides(place):

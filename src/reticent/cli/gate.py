@@ -37,7 +37,8 @@ def gate(
     Exit code: 0 if all checks pass, 1 if any fails, 2 if any cannot be judged (or the input is wrong).
 
     Args:
-        audit: The audit.json of an audit, or the folder that holds it.
+        audit: The audit.json of an audit, or the folder that holds it; or those of a repair (harden), whose repaired
+            model is judged.
         limits: the limits.
         thresholds: TOML file with a [gate] table of these limits; flags win.
         junit: Write the checks here as JUnit XML; its folder is made if it is not there.

@@ -88,7 +88,7 @@ class Roles:
         return {f.name: len(getattr(self, f.name)) for f in fields(self)}
 
     def to_json(self) -> dict[str, list[int]]:
-        """Return the ids as plain lists, to store with a run."""
+        """Return the ids as plain lists, to compare and to hash."""
         return {f.name: getattr(self, f.name).tolist() for f in fields(self)}
 
 

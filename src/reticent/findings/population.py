@@ -9,7 +9,7 @@ from reticent.findings.base import Empty, Finding, LeftOut, Number, Plain, agree
 from reticent.findings.numbers import Count, Share, Spread
 
 
-class Column(Finding):
+class ColumnReading(Finding):
     """How one column of a table was read."""
 
     column: str
@@ -48,7 +48,7 @@ class Data(Finding):
     "Hash of who has which role."
     licence: Annotated[str | None, LeftOut] = None
     citation: Annotated[str | None, LeftOut] = None
-    columns: Annotated[tuple[Column, ...], Empty] = ()
+    columns: Annotated[tuple[ColumnReading, ...], Empty] = ()
     "Only for tables, in the table's order."
     fitted: Annotated[str | None, LeftOut] = None
     "Only for tables: on what categories, medians and scales were fitted."

@@ -43,7 +43,7 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Reason:
+class Objection:
     """Why a pass would not mean what it says; a fatal reason takes the meaning from a failure too."""
 
     code: Doubt
@@ -51,7 +51,7 @@ class Reason:
     fatal: bool = False
 
 
-def unjudged(name: str, limit: float, why: Reason, allow: Sequence[Doubt], **facts: Any) -> Check:
+def unjudged(name: str, limit: float, why: Objection, allow: Sequence[Doubt], **facts: Any) -> Check:
     """Make a check that cannot be judged, or is skipped where that is allowed."""
     skipped = why.code in allow
     return Check(
@@ -68,8 +68,8 @@ def compare(
     name: str,
     limit: float,
     given: Sequence[Found],
-    absent: Sequence[Reason],
-    doubts: Sequence[Reason],
+    absent: Sequence[Objection],
+    doubts: Sequence[Objection],
     allow: Sequence[Doubt],
     each: str,
 ) -> Check:
@@ -82,13 +82,13 @@ def compare(
     """
     found = [one for one in given if one.sound]
     unsound = [one.name for one in given if not one.sound]
-    absent = [*absent, *([Reason(Doubt.NO_INTERVAL, say.outside(unsound))] if unsound else [])]
+    absent = [*absent, *([Objection(Doubt.NO_INTERVAL, say.outside(unsound))] if unsound else [])]
     lines = tuple(say.evidence(one.name, one.summary, one.confidence, limit) for one in found)
     fatal = [doubt for doubt in doubts if doubt.fatal]
     if fatal or not found:
         # Only the reasons of its emptiness count: to allow another doubt would make a pass of nothing.
         why = sorted(absent, key=lambda doubt: doubt.code in allow)
-        nothing = Reason(Doubt.NO_INTERVAL, say.no_number(each))
+        nothing = Objection(Doubt.NO_INTERVAL, say.no_number(each))
         return unjudged(name, limit, [*fatal, *why, nothing][0], allow, evidence=lines)
     above = max(found, key=lambda one: one.lower(len(found)))
     top = max(found, key=lambda one: one.upper)

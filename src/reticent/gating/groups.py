@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from reticent.findings.audit import AuditDocument, Group
 from reticent.findings.gate import Check, Outcome
-from reticent.gating.compare import Reason, unjudged
+from reticent.gating.compare import Objection, unjudged
 from reticent.gating.limits import Limits
 from reticent.say import gate as say
 from reticent.say.grammar import short
@@ -30,7 +30,7 @@ class _Shown:
     """Of a TPR, the group's own false-positive rate."""
 
 
-def none_above(document: AuditDocument, limits: Limits, doubts: Sequence[Reason]) -> list[Check]:
+def none_above(document: AuditDocument, limits: Limits, doubts: Sequence[Objection]) -> list[Check]:
     """Hold the groups against the limits of all records, where there are none of groups.
 
     A group fails by the lower limit that holds for all groups and attacks together (`auditing.group_limits`): of its
@@ -74,7 +74,9 @@ def _groups(document: AuditDocument) -> list[tuple[str, float | None, Group]]:
     ]
 
 
-def _check(name: str, limit: float, found: Sequence[_Shown], limits: Limits, doubts: Sequence[Reason]) -> Check | None:
+def _check(
+    name: str, limit: float, found: Sequence[_Shown], limits: Limits, doubts: Sequence[Objection]
+) -> Check | None:
     """Fail if a group is shown to be above; None where there is no group that could be."""
     if not found:
         return None

@@ -14,7 +14,7 @@ from reticent.findings.audit import AuditDocument, Grouping
 from reticent.findings.epsilon import EpsilonAudit
 from reticent.findings.gate import Check, Doubt, Gate, Outcome
 from reticent.findings.numbers import Estimate, PairedDifference, ShareEstimate
-from reticent.gating.compare import Found, Reason, compare, unjudged
+from reticent.gating.compare import Found, Objection, compare, unjudged
 from reticent.gating.groups import none_above
 from reticent.gating.limits import Limits
 from reticent.say import gate as say
@@ -31,7 +31,7 @@ def judge(document: AuditDocument, limits: Limits) -> Gate:
     checks = [] if limits.max_auc is None else [_auc(document, limits.max_auc, doubts, allow)]
     checks += [_tpr(document, rate, limit, doubts, allow) for rate, limit in limits.max_tpr]
     if document.blind is not None and document.blind.shift:  # Groups and epsilon take members and others for alike.
-        doubts = [Reason(Doubt.RECORDS_DIFFER, say.RECORDS_DIFFER, fatal=True), *doubts]
+        doubts = [Objection(Doubt.RECORDS_DIFFER, say.RECORDS_DIFFER, fatal=True), *doubts]
     for key, limit in (("auc", limits.max_group_auc), ("tpr", limits.max_group_tpr)):
         if limit is not None:
             checks += _groups(document, key, limit, doubts, allow)
@@ -45,27 +45,27 @@ def judge(document: AuditDocument, limits: Limits) -> Gate:
     return Gate(outcome=outcome, checks=tuple(checks), sentence=say.sentence(outcome, checks), data=document.data.name)
 
 
-def _doubts(document: AuditDocument) -> list[Reason]:
+def _doubts(document: AuditDocument) -> list[Objection]:
     """Find what would take the meaning from low numbers, or from all numbers, of an audit."""
-    found, population = list[Reason](), document.population
+    found, population = list[Objection](), document.population
     if document.control is not None and not document.control.passed:
-        found.append(Reason(Doubt.FAILED_CONTROL, say.FAILED_CONTROL, fatal=True))
+        found.append(Objection(Doubt.FAILED_CONTROL, say.FAILED_CONTROL, fatal=True))
     if document.blind is not None and document.blind.shift:
-        found.append(Reason(Doubt.RECORDS_DIFFER, say.RECORDS_DIFFER))
+        found.append(Objection(Doubt.RECORDS_DIFFER, say.RECORDS_DIFFER))
     lowest = min(attack.confidence for attack in document.attacks)
     if lowest < CONFIDENCE:
-        found.append(Reason(Doubt.LOW_CONFIDENCE, say.low_confidence(lowest, CONFIDENCE)))
+        found.append(Objection(Doubt.LOW_CONFIDENCE, say.low_confidence(lowest, CONFIDENCE)))
     if population.health is None or population.health:
-        found.append(Reason(Doubt.DID_NOT_LEARN, say.learned(population)))
+        found.append(Objection(Doubt.DID_NOT_LEARN, say.learned(population)))
     if not any(attack.strong for attack in document.attacks):
-        found.append(Reason(Doubt.WEAK_ATTACKS, say.weak([attack.name for attack in document.attacks])))
+        found.append(Objection(Doubt.WEAK_ATTACKS, say.weak([attack.name for attack in document.attacks])))
     fewest = min(len(attack.targets) for attack in document.attacks)
     if too_few(fewest) or not fewest:
-        found.append(Reason(Doubt.FEW_MODELS, say.few_models(fewest, ENOUGH_TARGETS)))
+        found.append(Objection(Doubt.FEW_MODELS, say.few_models(fewest, ENOUGH_TARGETS)))
     return found
 
 
-def _auc(document: AuditDocument, limit: float, doubts: Sequence[Reason], allow: Sequence[Doubt]) -> Check:
+def _auc(document: AuditDocument, limit: float, doubts: Sequence[Objection], allow: Sequence[Doubt]) -> Check:
     attacks = document.attacks
     found = [
         _turned(Found(attack.name, attack.auc, attack.confidence), len(attacks))
@@ -93,19 +93,21 @@ def _turned(found: Found, attacks: int) -> Found:
     return Found(f"{found.name} read backwards", turned, found.confidence)
 
 
-def _tpr(document: AuditDocument, fpr: float, limit: float, doubts: Sequence[Reason], allow: Sequence[Doubt]) -> Check:
-    found, absent, tied = list[Found](), list[Reason](), list[str]()
+def _tpr(
+    document: AuditDocument, fpr: float, limit: float, doubts: Sequence[Objection], allow: Sequence[Doubt]
+) -> Check:
+    found, absent, tied = list[Found](), list[Objection](), list[str]()
     for attack in document.attacks:
         rate = next((one for one in attack.rates if isclose(one.fpr, fpr, rel_tol=1e-9)), None)
         if rate is None:
-            absent.append(Reason(Doubt.NO_RATE, say.no_rate(fpr, attack)))
+            absent.append(Objection(Doubt.NO_RATE, say.no_rate(fpr, attack)))
         elif rate.tpr is None:
             small = say.small_rate(fpr, rate.records_needed, rate.non_members)
-            absent.append(Reason(Doubt.NOT_MEASURABLE, small))
+            absent.append(Objection(Doubt.NOT_MEASURABLE, small))
         elif attack.excess is not None:
             beyond = attack.excess.at(rate.fpr)
             if beyond is None:
-                absent.append(Reason(Doubt.NO_RATE, say.no_rate(fpr, attack)))
+                absent.append(Objection(Doubt.NO_RATE, say.no_rate(fpr, attack)))
             else:
                 found.append(_beyond(attack, rate.fpr, beyond.tpr))
         else:
@@ -119,9 +121,9 @@ def _tpr(document: AuditDocument, fpr: float, limit: float, doubts: Sequence[Rea
     )
 
 
-def _ties(names: Sequence[str], rate: float | None) -> list[Reason]:
+def _ties(names: Sequence[str], rate: float | None) -> list[Objection]:
     """Doubt a rate that equal scores decide, since it says little of what can be found at the one asked for."""
-    return [Reason(Doubt.TIES, say.ties(names, rate))] if names else []
+    return [Objection(Doubt.TIES, say.ties(names, rate))] if names else []
 
 
 def threshold_scale(attack: Audit, fpr: float) -> float:
@@ -141,12 +143,12 @@ def threshold_scale(attack: Audit, fpr: float) -> float:
 
 
 def _groups(
-    document: AuditDocument, key: str, limit: float, doubts: Sequence[Reason], allow: Sequence[Doubt]
+    document: AuditDocument, key: str, limit: float, doubts: Sequence[Objection], allow: Sequence[Doubt]
 ) -> list[Check]:
     if not document.groups:
         name = f"{key.upper()} of each group at most {limit:g}"
         fatal = [doubt for doubt in doubts if doubt.fatal]
-        return [unjudged(name, limit, [*fatal, Reason(Doubt.NO_GROUPS, say.NO_GROUPS)][0], allow)]
+        return [unjudged(name, limit, [*fatal, Objection(Doubt.NO_GROUPS, say.NO_GROUPS)][0], allow)]
     names = document.data.class_names
     return [_group(grouping, key, limit, doubts, allow, names) for grouping in document.groups]
 
@@ -155,7 +157,7 @@ def _group(
     grouping: Grouping,
     key: str,
     limit: float,
-    doubts: Sequence[Reason],
+    doubts: Sequence[Objection],
     allow: Sequence[Doubt],
     names: Sequence[str],
 ) -> Check:
@@ -168,13 +170,13 @@ def _group(
         else:
             found.append(Found(f"{column} {shown}", value, grouping.confidence))
     at = f" at FPR {grouping.fpr:g}" if key == "tpr" and grouping.fpr is not None else ""
-    absent = [Reason(Doubt.NOT_MEASURABLE, say.small_groups(small))] if small else []
+    absent = [Objection(Doubt.NOT_MEASURABLE, say.small_groups(small))] if small else []
     tied = [str(grouping.attack)] if any(one.summary.tied for one in found) else []
     name = f"{key.upper()}{at} of each group by {column} at most {limit:g}"
     return compare(name, limit, found, [*absent, *_ties(tied, grouping.fpr)], doubts, allow, "groups")
 
 
-def _epsilon(found: EpsilonAudit, limits: Limits, limit: float, doubts: Sequence[Reason]) -> Check:
+def _epsilon(found: EpsilonAudit, limits: Limits, limit: float, doubts: Sequence[Objection]) -> Check:
     """Hold epsilon against its limit.
 
     An audit bounds epsilon from below, so by itself it can fail a limit and never meet it. A pass needs an accountant's
@@ -194,16 +196,16 @@ def _epsilon(found: EpsilonAudit, limits: Limits, limit: float, doubts: Sequence
         return Check(name=name, limit=limit, outcome=Outcome.FAILED, message=message, **facts)
     above = found.accountant
     if above is None or delta is None or above.delta > delta:
-        why = Reason(Doubt.NO_ACCOUNTANT, say.no_upper(lower, above))
+        why = Objection(Doubt.NO_ACCOUNTANT, say.no_upper(lower, above))
         return unjudged(name, limit, why, limits.allow, **facts)
     facts["bound"] = above.epsilon
     if above.epsilon > limit:
         message = say.epsilon_not_below(above, limit)
         return Check(name=name, limit=limit, outcome=Outcome.FAILED, message=message, **facts)
     if found.lower is None:
-        return unjudged(name, limit, Reason(Doubt.NO_EPSILON, say.no_lower(above)), limits.allow, **facts)
+        return unjudged(name, limit, Objection(Doubt.NO_EPSILON, say.no_lower(above)), limits.allow, **facts)
     if found.consistent is False or (lower is not None and lower > above.epsilon):
-        why = Reason(Doubt.CONTRADICTION, say.contradiction(found.lower, above))
+        why = Objection(Doubt.CONTRADICTION, say.contradiction(found.lower, above))
         return unjudged(name, limit, why, limits.allow, **facts)
     message = say.epsilon_passed(found.lower, above, limit, found.proven)
     return Check(name=name, limit=limit, outcome=Outcome.PASSED, message=message, **facts)
@@ -218,11 +220,13 @@ def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> 
     name, population = f"accuracy on non-members at least {limit:g}", document.population
     records, models = document.data.records, population.models
     if population.accuracy is None or not records or not models:
-        return unjudged(name, limit, Reason(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
+        return unjudged(name, limit, Objection(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
     mean, std = population.accuracy.non_members.mean, population.accuracy.non_members.std
-    if models < 2 or std is None:
-        half = max(1.0, records // 2)  # Half of the records are non-members of a model.
-        low, high = (float(end) for end in clopper_pearson(round(mean * half), half, CONFIDENCE))
+    if models < 2:
+        others = max(1, min(target.non_members for one in document.attacks for target in one.targets))
+        low, high = (float(end) for end in clopper_pearson(round(mean * others), others, CONFIDENCE))
+    elif std is None:
+        return unjudged(name, limit, Objection(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
     else:
         variance = std**2 / models + mean * (1 - mean) / records
         arm = float(stdtrit(models - 1, (1 + CONFIDENCE) / 2)) * variance**0.5

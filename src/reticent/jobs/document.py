@@ -15,13 +15,14 @@ from reticent.arrays import Ints
 from reticent.auditing.exposure import Exposure
 from reticent.auditing.membership_probability import MembershipProbability
 from reticent.auditing.partition import CLASS, Partition
+from reticent.auditing.record_pvalues import OwnRates
 from reticent.data.notices import notices as notices_of_features
 from reticent.data.records import FITTED, Records
 from reticent.data.roles import Roles
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import Accountant
 from reticent.findings.numbers import Spread
-from reticent.findings.population import Accuracy, Column, Data, ModelFacts, Unlearned
+from reticent.findings.population import Accuracy, ColumnReading, Data, ModelFacts, Unlearned
 from reticent.findings.population import Population as PopulationFacts
 from reticent.findings.records import RecordRow
 from reticent.jobs.repairs import repairs
@@ -53,10 +54,10 @@ def data_facts(records: Records, roles: Roles | None = None) -> Data:
     )
 
 
-def columns(records: Records) -> tuple[Column, ...]:
+def columns(records: Records) -> tuple[ColumnReading, ...]:
     """State how the columns of a table were read."""
     return tuple(
-        Column(
+        ColumnReading(
             column=one.column,
             read_as=one.kind,
             values=one.values,
@@ -173,6 +174,7 @@ def record_rows(
     names: Sequence[str] = (),
     probability: MembershipProbability | None = None,
     partitions: Sequence[Partition] = (),
+    own: OwnRates | None = None,
 ) -> list[RecordRow]:
     """List every record with what is known of it and its groups, the most exposed first."""
     columns: dict[str, NDArray[Any]] = {
@@ -195,6 +197,8 @@ def record_rows(
     if probability is not None:
         columns |= {"probability": probability.probability}
         columns |= {"probability_low": probability.low, "probability_high": probability.high}
+    if own is not None:
+        columns |= {"found_at_own_rate": own.found, "found_low": own.low, "found_high": own.high}
     groups = {one.by: one.values() for one in partitions if one.by != CLASS}
     values = zip(*(column.tolist() for column in columns.values()), strict=True)
     rows = [

@@ -5,15 +5,20 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from reticent import opening
+from reticent.auditing.verdict import verdict
 from reticent.errors import InputError, UnknownNameError
 from reticent.findings.audit import SCHEMA, AuditDocument
 from reticent.findings.base import Plain
 from reticent.findings.gate import Gate
+from reticent.findings.harden import SCHEMA as REPAIRED
+from reticent.findings.harden import HardenDocument
+from reticent.findings.numbers import Spread
+from reticent.findings.population import Accuracy, Population
 from reticent.gating.judge import judge
 from reticent.gating.limits import Limits, gather
 from reticent.jobs.reading import read_document
 from reticent.report.junit import MARK, write_junit
-from reticent.report.output import AUDIT, check_file
+from reticent.report.output import AUDIT, HARDEN, check_file
 from reticent.spec import written
 
 
@@ -44,7 +49,7 @@ def gate(
 
     Args:
         audit: what `reticent.audit` or `reticent.attack` returned, its document, the path of its ``audit.json``, or of
-            the folder that holds it.
+            the folder that holds it; of a repair (``harden.json``), the repaired model is judged.
         max_auc: highest AUC that passes.
         max_tpr: highest TPR that passes by false-positive rate, ``{0.01: 0.02}`` or ``"0.02@0.01"``.
         max_epsilon: highest epsilon that passes; ``"3@1e-5"`` gives its delta too.
@@ -97,7 +102,9 @@ def gate(
 
 def check_junit(file: Path, audit: Any, thresholds: str | Path | None = None) -> None:
     """Check, before anything is judged, that JUnit XML replaces neither the audit nor the limits."""
-    read = AUDIT.files(opening.path(audit)) if isinstance(audit, (str, Path)) else []
+    read = [
+        one for form in (AUDIT, HARDEN) if isinstance(audit, (str, Path)) for one in form.files(opening.path(audit))
+    ]
     check_file("junit", file, [*read, thresholds], MARK)
 
 
@@ -116,6 +123,8 @@ def _read(audit: Any) -> AuditDocument:
             f"{type(audit).__name__}"
         )
     schema = plain.get("schema")
+    if schema == REPAIRED:
+        return _repaired(HardenDocument.read(plain))
     if schema != SCHEMA:
         hint = ""
         if isinstance(schema, str) and schema.startswith("reticent."):
@@ -123,3 +132,25 @@ def _read(audit: Any) -> AuditDocument:
             hint = row_by_row if "comparison" in schema else "; use the version of reticent that wrote it"
         raise InputError(f"schema: expected {SCHEMA!r}, got {'none' if schema is None else written(schema)}{hint}")
     return AuditDocument.read(plain)
+
+
+def _repaired(found: HardenDocument) -> AuditDocument:
+    """Take the audit of the repaired model out of a repair's document."""
+    side = found.after
+    if found.doubt is not None or side.references.health:
+        why = found.doubt.value if found.doubt is not None else "references that did not learn"
+        raise InputError(
+            f"harden.json: expected a repair whose audit can be relied on, got one where nothing is judged ({why}): "
+            "its page says what to do; run reticent harden again"
+        )
+    right = {
+        kind: Spread(mean=share.value, std=0.0)
+        for kind, share in (("members", side.accuracy.members), ("non_members", side.accuracy.non_members))
+    }
+    return AuditDocument(
+        verdict=verdict(side.attacks),
+        data=found.data,
+        population=Population(models=1, accuracy=Accuracy(**right), health=()),
+        attacks=side.attacks,
+        epsilon=side.epsilon,
+    )

@@ -15,6 +15,8 @@ def read_document(path: Path) -> Plain:
     file = path
     try:
         file = path / "audit.json" if path.is_dir() else path
+        if path.is_dir() and not file.exists() and (path / "harden.json").is_file():
+            file = path / "harden.json"
         opening.check(file)
         document = json.loads(opening.text(file), parse_constant=partial(_refuse, file))
     except (FileNotFoundError, NotADirectoryError):

@@ -17,7 +17,6 @@ from reticent.findings.study import (
     Reason,
     StudyDocument,
 )
-from reticent.findings.study import SeedsEstimate as Estimate
 from reticent.rounding import MISSING, duration, interval, memory, number, percent, signed
 from reticent.say.grammar import agree, plural
 
@@ -142,14 +141,6 @@ def between(ends: Interval | None, form: Form) -> str:
     if form in SHARES:
         ends = max(0.0, ends[0]), min(1.0, ends[1])
     return interval(ends, lambda end: written(end, form))
-
-
-def told(one: Estimate | None, form: Form) -> str:
-    """Write a number with its interval behind it."""
-    if one is None:
-        return MISSING
-    ends = between(one.interval, form)
-    return written(one.mean, form) + (f" ({ends})" if ends else "")
 
 
 def printed(one: Printed | None, form: Form) -> str:

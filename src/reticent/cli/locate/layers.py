@@ -35,13 +35,15 @@ def layers(
         options: An option of the defense.
     """
     from reticent.cli.job import reported
-    from reticent.jobs.locate.layers import prepare, run
+    from reticent.jobs.locate.layers import locate_layers
     from reticent.report.output import LAYERS
 
     asked = flags.asked(options) | {"seeds": seeds, "swap": swap, "equalise": equalise, "margin": margin}
     asked |= {"stages": tuple(stage) if stage else None, "probe": probe, "test": test}
-    job, chosen = prepare(flags.config, {key: value for key, value in asked.items() if value is not None})
+    given = {key: value for key, value in asked.items() if value is not None}
     return reported(
         LAYERS,
-        lambda screen: run(job, chosen, progress=screen.model, stage=screen.stage, checked=screen.checked),
+        lambda screen: locate_layers(
+            flags.config, progress=screen.model, stage=screen.stage, checked=screen.checked, **given
+        ),
     ).files

@@ -88,6 +88,7 @@ def locate_layers(
     *,
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
+    checked: Callable[[Path], None] | None = None,
     **values: Any,
 ) -> LocatedLayers:
     """Find at which depth of a network membership begins to show, with the evidence.
@@ -99,6 +100,7 @@ def locate_layers(
         config: a configuration, the path of a TOML file, or None.
         progress: called after every network.
         stage: called with a word before each part.
+        checked: called with the folder of the report, once it is known that it may be written there.
         **values: keys of `Options` (``seeds=3``, ``stages=("layer1", "layer2", "fc")``, ``probe=None``), and keys of
             `AuditConfig` or `Recipe` as for `reticent.audit`.
 
@@ -111,7 +113,7 @@ def locate_layers(
         >>> print(found.onset.name)  # doctest: +SKIP
     """
     job, options = prepare(config, values)
-    return run(job, options, progress=progress, stage=stage)
+    return run(job, options, progress=progress, stage=stage, checked=checked)
 
 
 def prepare(config: AuditConfig | str | Path | None, values: Asked) -> tuple[Job, Options]:

@@ -7,7 +7,7 @@ from typing import Any
 from reticent.findings.attack import Audit
 from reticent.findings.base import Finding, Plain
 from reticent.findings.environment import Environment
-from reticent.findings.population import Column, CwrfRepair, Data, Population, PptpRepair
+from reticent.findings.population import ColumnReading, CwrfRepair, Data, Population, PptpRepair
 from reticent.report import blocks as b
 from reticent.rounding import count, duration, interval, memory, number, percent
 from reticent.say.grammar import plural, short
@@ -39,7 +39,7 @@ COUNTED = frozenset({"records", "classes", "duplicates", "models", "parameters",
 
 def about_data(data: Data) -> tuple[tuple[str, b.Values], ...]:
     """List what is known of the data, and which records had which role."""
-    known = values(data, "class_names", "roles", "columns", "fitted")
+    known = values(data, "class_names", "roles", "columns", "fitted", "notes")
     names = [short(name, 40) for name in data.class_names[:NAMED]] + ["…"] * (len(data.class_names) > NAMED)
     known += (("class names", ", ".join(names)),) if names else ()
     roles = tuple((NAMES.get(role, role), count(many)) for role, many in (data.roles or {}).items())
@@ -101,7 +101,7 @@ def columns(data: Data) -> tuple[b.Block, ...]:
     )
 
 
-def _column(column: Column) -> b.Line:
+def _column(column: ColumnReading) -> b.Line:
     note: b.Text = (b.Strong("Check this: "), column.note) if column.telling else column.note
     numbers = map(count, (column.values, column.missing, column.features))
     return b.Name(column.column or "(no name)", 40), column.read_as, *numbers, note

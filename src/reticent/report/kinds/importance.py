@@ -11,21 +11,15 @@ from reticent.say.evidence import of_family
 def blocks(audits: Sequence[Audit]) -> list[b.Block]:
     """Show it, for every attack that learns."""
     made: list[b.Block] = []
+    heads = ("Part of the answer", "AUC without it", "Share of what all lose")
     for audit in audits:
         if audit.importance is None:
             continue
-        rows = tuple(
-            b.Row((
-                b.Cell(of_family(one)),
-                b.Cell(fraction(audit.importance.auc - one.lost), audit.importance.auc - one.lost),
-                b.Cell(percent(one.share), one.share),
-            ))
-            for one in audit.importance.families
-        )
-        heads = (b.Column("Part of the answer", whole=True), b.Column("AUC without it"), b.Column("Share of the loss"))
+        whole = audit.importance.auc
+        rows = [(of_family(one), fraction(whole - one.lost), percent(one.share)) for one in audit.importance.families]
         made += [
             b.Heading(f"Where {audit.name} found it", "importance", only=b.DOCUMENTS),
             b.Prose(audit.importance.sentence),
-            b.Table(f"What {audit.name} loses without each part of the answers", heads, rows, only=b.DOCUMENTS),
+            b.table(f"What {audit.name} loses without each part of the answers", heads, rows, only=b.DOCUMENTS),
         ]
     return made

@@ -1,0 +1,30 @@
+"""Where a learned attack found the leak, and what was left out, on every form of a report."""
+
+import numpy as np
+
+import reticent
+
+
+def found(**more):
+    rng = np.random.default_rng(0)
+    first = rng.random((4, 300)) < 0.5
+    members = np.stack([first, ~first], axis=1).reshape(8, 300)
+    margins = rng.normal(size=(8, 300)) + 2.0 * members
+    given = {"labels": np.arange(300) % 3, "membership": members, "margins": margins, "replicates": 100}
+    return reticent.attack(**given, attacks=["lira", "learned"], options={"learned": {"learner": "logistic"}}, **more)
+
+
+def test_the_place_of_the_leak_and_the_references_left_out_are_said_everywhere(tmp_path):
+    done = found(out=tmp_path / "out", format="md")
+    (told,) = [one.importance for one in done.findings.attacks if one.importance is not None]
+    assert "learned" in told.sentence
+    assert "in what models say of the true label" in told.sentence
+    assert "Only margins were given" in told.sentence
+    near = done.findings.near_complements
+    assert (near.targets, near.references) == (8, 1)
+    assert near.sentence.startswith("8 models were not compared with up to 1 reference each")
+    assert near.sentence in done.findings.verdict.cannot_say
+    for name in ("report.html", "report.md"):
+        text = (tmp_path / "out" / name).read_text(encoding="utf-8")
+        assert "Where learned found it" in text
+        assert "not compared with up to 1 reference" in text

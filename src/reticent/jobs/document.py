@@ -47,7 +47,9 @@ def data_facts(records: Records, roles: Roles | None = None) -> Data:
         digest=records.digest,
         duplicates=records.duplicates,
         roles=None if roles is None else roles.sizes(),
-        roles_digest=None if roles is None else identity({one.name: getattr(roles, one.name).tolist() for one in fields(roles)}),
+        roles_digest=None
+        if roles is None
+        else identity({one.name: getattr(roles, one.name).tolist() for one in fields(roles)}),
         licence=records.licence,
         citation=records.citation,
         columns=columns(records),

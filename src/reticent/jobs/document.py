@@ -5,7 +5,6 @@ import resource
 import sys
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -47,9 +46,7 @@ def data_facts(records: Records, roles: Roles | None = None) -> Data:
         digest=records.digest,
         duplicates=records.duplicates,
         roles=None if roles is None else roles.sizes(),
-        roles_digest=None
-        if roles is None
-        else identity({one.name: getattr(roles, one.name).tolist() for one in fields(roles)}),
+        roles_digest=None if roles is None else identity(roles.to_json()),
         licence=records.licence,
         citation=records.citation,
         columns=columns(records),

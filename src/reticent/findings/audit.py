@@ -14,6 +14,7 @@ from reticent.findings.evidence import NearComplements
 from reticent.findings.group_limits import AreaShown, ExcessShown, ExposedGroup
 from reticent.findings.numbers import Count, Estimate, Lower, PairedDifference, Share, ShareEstimate, Statistic
 from reticent.findings.population import Data, Population
+from reticent.findings.record_tests import RecordTests
 
 SCHEMA: Literal["reticent.audit/1"] = "reticent.audit/1"
 
@@ -256,6 +257,7 @@ class AuditDocument(Document):
     groups: tuple[Grouping, ...] = ()
     "One a grouping, the classes first."
     exposure: ExposureCount | None = None
+    records: RecordTests | None = None
     non_adaptive: NonAdaptive | None = None
     "If it was asked for."
     control: Control | None = None

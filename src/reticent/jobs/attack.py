@@ -236,7 +236,7 @@ def run(
         work.tell("blind baseline")
         members = problem.membership.matrix[problem.targets]
         blind = blind_baseline(members, problem.signals.labels, records, ids, settings)
-        measured = measure(problem, specs, settings, partitions=partitions, blind=blind, progress=work.tell)
+        measured = measure(problem, specs, settings, ids=ids, partitions=partitions, blind=blind, progress=work.tell)
         checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
     found = measured.document(
         data=outputs.data_facts(signals, name, ids),
@@ -257,9 +257,10 @@ def run(
         problem.signals.labels,
         probability=measured.probability,
         partitions=partitions,
+        own=measured.own,
     )
     files = () if output is None else write_audit(output, found, rows)
-    return Attacked(found, files, rows, measured.scores, ids, problem)
+    return Attacked(found, files, rows, measured.scores, ids, measured.p_member, problem)
 
 
 MOST_UNAUDITED = 0.05

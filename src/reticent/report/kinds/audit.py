@@ -149,7 +149,9 @@ def _records(
     document: AuditDocument, rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]
 ) -> list[b.Block]:
     """Show single records."""
-    said = [b.Prose(document.exposure.sentence, "lead")] if document.exposure is not None else []
+    said: list[b.Block] = [b.Prose(document.exposure.sentence, "lead")] if document.exposure is not None else []
+    tested = document.records.sentences if document.records is not None else ()
+    said += [b.Prose(sentence, only=b.DOCUMENTS) for sentence in tested]
     heading = b.Heading("The records", "records", "Records", level=2, only=b.DOCUMENTS)
     if not rows:
         return [heading, *said] if said else []

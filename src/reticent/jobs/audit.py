@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from reticent.ambient import fixed
 from reticent.arrays import Floats
 from reticent.attacks.base import Problem
+from reticent.data.persons import person_columns
 from reticent.findings.audit import AuditDocument, Control, NonAdaptive
 from reticent.findings.records import PICTURED
 from reticent.jobs import document
@@ -30,7 +31,7 @@ from reticent.procedures import entry
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
-from reticent.say.population import fewer, repeated
+from reticent.say.population import fewer, repeated, several_records
 from reticent.spec import full
 from reticent.store import Store
 
@@ -174,6 +175,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
     further = [
         *document.data_sentences(job.records),
         *repeated(job.records.duplicates),
+        *several_records(person_columns(job.records)),
         fewer(members, len(job.records)),
         *facts.notices,
         *dict.fromkeys(job.left_out.values()),

@@ -206,7 +206,7 @@ def test_what_a_function_of_the_users_does_not_use_is_refused(command, tmp_path)
         ({"membership": np.zeros((8, 60), bool)}, ["all 60 records false"]),
         ({"membership": np.ones((8, 60), np.int64)}, ["membership: expected booleans, got int64"]),
         ({"membership": np.ones((8, 59), bool)}, ["59"]),
-        ({"membership": np.ones((1, 60), bool)}, ["at least 2 models (rows), got 1"]),
+        ({"membership": np.arange(60)[None] < 30}, ["membership: expected shape (8, 60) (models, records)"]),
         ({"logits": np.full((8, 60, 3), np.nan)}, ["logits: model 0 has 180 NaN"]),
         ({"logits": np.zeros((8, 50, 3))}, ["logits: expected shape (M, 60) or (M, 60, C)", "got (8, 50, 3)"]),
         ({"logits": np.zeros(8)}, ["logits: expected shape (M, 60) or (M, 60, C)", "got (8,)"]),

@@ -42,7 +42,7 @@ def complements(membership: Membership, rows: Rows, others: Rows) -> NDArray[np.
     whole: NDArray[Any] = matrix.astype(np.float32 if records <= EXACT else np.float64)
     both = (whole[rows] @ whole[others].T).astype(np.float64) / records
     correlation = np.abs(both - first * second) / np.sqrt(first * (1 - first) * second * (1 - second))
-    far = correlation > max(FAR, 1 / (models - 1) + CHANCE / np.sqrt(records))
+    far = correlation > max(FAR, 1 / max(1, models - 1) + CHANCE / np.sqrt(records))
     return np.asarray(far & (rows[:, None] != others[None, :]))
 
 

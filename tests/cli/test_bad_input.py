@@ -63,7 +63,7 @@ def own(folder, name="own.npz", **changes):
         ("audit --dataset mine:load", ["no module named 'mine'"]),
         ("audit --dataset missing.npz", ["missing.npz"]),
         ("audit --architecture cnn", ["'cnn' takes image records, got tabular"]),
-        ("audit --augmentation flip " + SMALL, ["'flip' is for images"]),
+        ("audit --augmentation flip " + SMALL, ["'flip' is for image records"]),
         ("audit --set recipe.patience=3 " + SMALL, ["needs validation records", "--validation"]),
         ("audit --set queries.mirror=true " + SMALL, ["mirror and shifts are for images"]),
         ("audit --device gpu", ["expected auto, cpu, cuda or cuda:N, got 'gpu'"]),

@@ -29,6 +29,7 @@ KEYS = [
     "epsilon",
     "groups",
     "exposure",
+    "records",
     "non_adaptive",
     "control",
     "environment",

@@ -87,6 +87,10 @@ class Roles:
         """Return how many records each role has."""
         return {f.name: len(getattr(self, f.name)) for f in fields(self)}
 
+    def to_json(self) -> dict[str, list[int]]:
+        """Return the ids as plain lists, to compare and to hash."""
+        return {f.name: getattr(self, f.name).tolist() for f in fields(self)}
+
 
 def _take(order: Ids, sizes: NDArray[np.int64], count: int, name: str) -> tuple[Ids, Ids]:
     # Takes groups in order until exactly `count` records are taken; skips a group that no longer fits.

@@ -34,6 +34,10 @@ class RecordRow:
         probability: how probable online LiRA makes membership, from even odds.
         probability_low: lower confidence limit.
         probability_high: upper one.
+        found_at_own_rate: share of the models trained on it under which it is found at a false-positive rate of 1 % of
+            its own.
+        found_low: lower confidence limit.
+        found_high: upper one.
         groups: the groups that it is in, by what they group by (``group_...`` in the file).
     """
 
@@ -58,6 +62,9 @@ class RecordRow:
     probability: float | None = None
     probability_low: float | None = None
     probability_high: float | None = None
+    found_at_own_rate: float | None = None
+    found_low: float | None = None
+    found_high: float | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod

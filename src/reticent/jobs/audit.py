@@ -9,15 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.ambient import fixed
+from reticent.arrays import Floats
 from reticent.attacks.base import Problem
+from reticent.data.persons import person_columns
 from reticent.findings.audit import AuditDocument, Control, NonAdaptive
 from reticent.findings.records import PICTURED
 from reticent.jobs import document
 from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measurement, Settings, measure
-from reticent.jobs.non_adaptive import Unaware, non_adaptive
-from reticent.jobs.non_adaptive import facts as non_adaptive_facts
+from reticent.jobs.non_adaptive import non_adaptive
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
 from reticent.jobs.work import AuditReported, Work
@@ -30,7 +31,7 @@ from reticent.procedures import entry
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
-from reticent.say.population import fewer, repeated
+from reticent.say.population import fewer, repeated, several_records
 from reticent.spec import full
 from reticent.store import Store
 
@@ -41,7 +42,7 @@ class Audited(AuditReported):
 
     Attributes:
         findings: what ``audit.json`` holds, typed.
-        files: report.html, records.csv and audit.json.
+        files: report.html, records.csv, audit.json, and named.csv where there is a population.
         membership: booleans ``(M, N)``: who was trained on what.
     """
 
@@ -102,7 +103,7 @@ class Evaluated:
         problem: signals and membership.
         measured: what the attacks found.
         control: what the null control found, or None.
-        unaware: what an attacker finds who does not know of the defense, if it was asked for.
+        unaware: what an attacker finds who does not know of the defense, and the scores, if it was asked for.
     """
 
     job: Job
@@ -111,7 +112,7 @@ class Evaluated:
     problem: Problem
     measured: Measurement
     control: Control | None = None
-    unaware: Unaware | None = None
+    unaware: tuple[NonAdaptive, dict[str, Floats]] | None = None
 
 
 def evaluate(job: Job, work: Work) -> Evaluated:
@@ -124,11 +125,12 @@ def evaluate(job: Job, work: Work) -> Evaluated:
         replicas = opened(job.attacks, job.population, store, made)
         problem = Problem.make(signals, job.population.membership, population=others, replicas=replicas)
         settings = Settings.of(job.config, document.accountant(made))
-        measured = measure(problem, job.attacks, settings, partitions=job.partitions, progress=work.tell)
+        ids = job.population.roles.audited
+        measured = measure(problem, job.attacks, settings, ids=ids, partitions=job.partitions, progress=work.tell)
     unaware = control = None
     if job.config.also_non_adaptive:
         with work.on("non_adaptive"):
-            unaware = non_adaptive(job, problem, work)
+            unaware = non_adaptive(job, problem, measured, work)
     if job.config.control == "null":
         with work.on("control", "null control"):
             control = null(problem, job.attacks, measured.audits, settings)
@@ -141,10 +143,18 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
     found = assembled(evaluated)
     records, ids = job.records, job.population.roles.audited
     rows = document.record_rows(
-        measured.exposure, ids, records.y[ids], records.class_names, measured.probability, job.partitions
+        measured.exposure,
+        ids,
+        records.y[ids],
+        records.class_names,
+        measured.probability,
+        job.partitions,
+        measured.own,
     )
-    files = write_audit(output, found, rows, job.records.thumbnails(row.record for row in rows[:PICTURED]))
-    return Audited(found, files, rows, measured.scores, ids, job.population.membership.matrix)
+    files = write_audit(
+        output, found, rows, job.records.thumbnails(row.record for row in rows[:PICTURED]), measured.names
+    )
+    return Audited(found, files, rows, measured.scores, ids, measured.p_member, job.population.membership.matrix)
 
 
 def assembled(evaluated: Evaluated) -> AuditDocument:
@@ -158,22 +168,16 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
         environment=evaluated.work.trained(job, made, stages=stage_costs(made)),
         control=evaluated.control,
         left_out=job.left_out,
-        non_adaptive=_unaware(evaluated),
+        non_adaptive=None if evaluated.unaware is None else evaluated.unaware[0],
         unproved=entry(job.population.recipe).unproved(job.population.recipe),
     )
     members = int(job.population.membership.matrix.sum(axis=1).mean())
     further = [
         *document.data_sentences(job.records),
         *repeated(job.records.duplicates),
+        *several_records(person_columns(job.records)),
         fewer(members, len(job.records)),
         *facts.notices,
         *dict.fromkeys(job.left_out.values()),
     ]
     return spoken(found, further)
-
-
-def _unaware(evaluated: Evaluated) -> NonAdaptive | None:
-    if evaluated.unaware is None:
-        return None
-    measured, settings = evaluated.measured, Settings.of(evaluated.job.config)
-    return non_adaptive_facts(evaluated.unaware, evaluated.problem, measured.scores, measured.verdict, settings)

@@ -15,6 +15,7 @@ from reticent.arrays import Ints
 from reticent.auditing.exposure import Exposure
 from reticent.auditing.membership_probability import MembershipProbability
 from reticent.auditing.partition import CLASS, Partition
+from reticent.auditing.record_pvalues import OwnRates
 from reticent.data.notices import notices as notices_of_features
 from reticent.data.records import FITTED, Records
 from reticent.data.roles import Roles
@@ -173,6 +174,7 @@ def record_rows(
     names: Sequence[str] = (),
     probability: MembershipProbability | None = None,
     partitions: Sequence[Partition] = (),
+    own: OwnRates | None = None,
 ) -> list[RecordRow]:
     """List every record with what is known of it and its groups, the most exposed first."""
     columns: dict[str, NDArray[Any]] = {
@@ -195,6 +197,8 @@ def record_rows(
     if probability is not None:
         columns |= {"probability": probability.probability}
         columns |= {"probability_low": probability.low, "probability_high": probability.high}
+    if own is not None:
+        columns |= {"found_at_own_rate": own.found, "found_low": own.low, "found_high": own.high}
     groups = {one.by: one.values() for one in partitions if one.by != CLASS}
     values = zip(*(column.tolist() for column in columns.values()), strict=True)
     rows = [
@@ -212,4 +216,4 @@ def record_rows(
 
 def spread(values: Sequence[float]) -> Spread:
     """Summarise one number a model."""
-    return Spread(mean=float(np.mean(values)), std=float(np.std(values, ddof=1)))
+    return Spread(mean=float(np.mean(values)), std=float(np.std(values, ddof=1)) if len(values) > 1 else None)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from reticent import seeds, spec
-from reticent.arrays import Bools, Floats
+from reticent.arrays import Bools, Floats, Ints
 from reticent.attacks import ATTACKS, importance, score
 from reticent.attacks.base import Problem
 from reticent.attacks.complements import near_complements
@@ -21,6 +21,7 @@ from reticent.auditing.groups import allow_for_unlearned as allow_for_unlearned_
 from reticent.auditing.groups import groups
 from reticent.auditing.membership_probability import MembershipProbability, membership_probability
 from reticent.auditing.partition import Partition
+from reticent.auditing.record_pvalues import OwnRates
 from reticent.auditing.verdict import allow_for_unlearned, verdict, with_group
 from reticent.errors import TooFewReferencesError
 from reticent.findings.attack import Audit
@@ -38,6 +39,8 @@ from reticent.findings.environment import Environment
 from reticent.findings.epsilon import GIVEN, Accountant
 from reticent.findings.evidence import NearComplements
 from reticent.findings.population import Data, Population
+from reticent.findings.record_tests import NamedRecord
+from reticent.jobs.record_tests import TestedRecords, record_tests
 from reticent.options import AttackConfig
 from reticent.spec import Spec
 
@@ -93,6 +96,7 @@ class Measurement:
         verdict: what the audits together say, as `auditing.verdict` gives it.
         epsilons: what the attacks rule out; None where members and non-members differ without the model.
         groups: what the verdict's attack finds in each group, one entry a partition.
+        records: what may be said of single records; None where `epsilons` is.
         probability: of membership, as online LiRA sees it; None where too few models were trained on a record.
         near_complements: what strong attacks do not compare targets with; None where they are given all references.
         blind: how far members and non-members differ without the model, where reticent did not draw who is which.
@@ -103,10 +107,26 @@ class Measurement:
     exposure: Exposure
     verdict: Verdict
     epsilons: Epsilons | None
+    records: TestedRecords | None = None
     groups: tuple[Grouping, ...] = ()
     probability: MembershipProbability | None = None
     blind: Baseline | None = None
     near_complements: NearComplements | None = None
+
+    @property
+    def own(self) -> OwnRates | None:
+        """What is found of each record at its own rate, or None where that is not known."""
+        return None if self.records is None else self.records.own
+
+    @property
+    def p_member(self) -> Floats | None:
+        """How likely margins as high as the targets' are without the record ``(T, N)``, or None."""
+        return None if self.records is None or self.records.tests is None else self.records.tests.p
+
+    @property
+    def names(self) -> tuple[NamedRecord, ...] | None:
+        """The records that are named as members, or None where none could be."""
+        return None if self.records is None or self.records.found.named is None else self.records.names
 
     def document(
         self,
@@ -139,6 +159,7 @@ class Measurement:
             epsilon=overall.with_(unproved=unproved) if overall is not None and unproved else overall,
             groups=self.groups if shown else tuple(allow_for_unlearned_groups(one, population) for one in self.groups),
             exposure=count_exposed(self.exposure, said.confidence),
+            records=None if self.records is None else self.records.found,
             non_adaptive=non_adaptive,
             control=control,
             environment=environment,
@@ -150,13 +171,15 @@ def measure(
     attacks: Sequence[Spec],
     settings: Settings,
     *,
+    ids: Ints,
     partitions: Sequence[Partition] = (),
     blind: Baseline | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Measurement:
-    """Run attacks on every target, audit their scores, and look at records and groups of them.
+    """Run attacks on every target, audit their scores, and look at records, numbered `ids`, and groups of them.
 
-    Groups and epsilon take members and non-members for alike, so they are left out where `blind` tells them apart.
+    Groups, records and epsilon take members and non-members for alike, so they are left out where `blind` tells them
+    apart.
     """
     audits, scores = attacked(problem, attacks, settings, progress=progress)
     members, near = problem.membership.matrix[problem.targets], near_complements(problem)
@@ -164,7 +187,7 @@ def measure(
     if blind is not None and blind.found.shift:
         audits = beyond(audits, scores, members, blind, settings)
         found = exposure(problem.signals, problem.membership)
-        return Measurement(audits, scores, found, verdict(audits), None, (), believed, blind, near)
+        return Measurement(audits, scores, found, verdict(audits), None, None, (), believed, blind, near)
     said, found = verdict(audits), exposure(problem.signals, problem.membership)
     limits = group_limits(partitions, scores, members, first=said.attack, fpr=said.fpr, confidence=settings.confidence)
     compared = tuple(
@@ -194,7 +217,8 @@ def measure(
         accountant=settings.accountant,
         proven=None if settings.promised is None else settings.computed,
     )
-    return Measurement(audits, scores, found, said, epsilons, compared, believed, blind, near)
+    tested = record_tests(problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta)
+    return Measurement(audits, scores, found, said, epsilons, tested, compared, believed, blind, near)
 
 
 def beyond(

@@ -22,7 +22,7 @@ from reticent.findings.audit import NonAdaptive, Verdict
 from reticent.findings.numbers import PairedDifference, Statistic
 from reticent.jobs.config import Job
 from reticent.jobs.defenses import undefended
-from reticent.jobs.measure import Settings, audited
+from reticent.jobs.measure import Measurement, Settings, audited
 from reticent.jobs.work import Work
 from reticent.population import gather
 from reticent.population.train import train
@@ -47,8 +47,8 @@ class Unaware:
     scores: dict[str, Floats]
 
 
-def non_adaptive(job: Job, problem: Problem, work: Work) -> Unaware:
-    """Train the undefended references, or find them, and attack the defended targets with them."""
+def non_adaptive(job: Job, problem: Problem, aware: Measurement, work: Work) -> tuple[NonAdaptive, dict[str, Floats]]:
+    """Train the undefended references, or find them, and attack the defended targets with them; the scores, too."""
     work.tell("undefended references")
     population = replace(job.population, recipe=undefended(job.population.recipe))
     store = Store(Path(job.config.store)).open()
@@ -56,7 +56,9 @@ def non_adaptive(job: Job, problem: Problem, work: Work) -> Unaware:
     signals, others = gather.signals(population, store, made)
     plain = Problem.make(signals, population.membership, population=others)
     work.tell("attacks that do not know of the defense")
-    return against(problem, plain, job.attacks, Settings.of(job.config))
+    settings = Settings.of(job.config)
+    found = against(problem, plain, job.attacks, settings)
+    return facts(found, problem, aware.scores, aware.verdict, settings), found.scores
 
 
 def against(defended: Problem, plain: Problem, attacks: Sequence[Spec], settings: Settings) -> Unaware:

@@ -81,10 +81,13 @@ class AuditReported(RecordsReported[AuditDocument]):
     Attributes:
         scores: by attack, ``(T, N)``, higher means member.
         ids: numbers of the N audited records among all of the data set.
+        p_member: how likely a margin as high as the target's is if it was not trained on the record, ``(T, N)``; None
+            where too few models are there to compare with.
     """
 
     scores: dict[str, Floats]
     ids: Ints
+    p_member: Floats | None
 
 
 class Work:

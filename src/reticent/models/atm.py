@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from reticent.errors import InputError
 from reticent.models._transformer_layers import STD, Normalised
 from reticent.models.base import Input, Strides, one_a_stage
-from reticent.models.stages import Stage, Staged, outline_of
+from reticent.models.stages import Layered
 from reticent.spec import Spec
 
 STAGES = 4
@@ -163,8 +163,11 @@ class Readout(Normalised):
         return out
 
 
-class Network(Staged):
+class Network(Layered):
     """Embedding of patches, four stages, readout."""
+
+    BLOCKS: ClassVar[str] = "stages"
+    BLOCK: ClassVar[str] = "stage"
 
     def __init__(self, embedding: nn.Conv2d, made: list[StageOfBlocks], head: Readout) -> None:
         super().__init__()
@@ -180,15 +183,6 @@ class Network(Staged):
                 nn.init.kaiming_normal_(module.weight, mode="fan_in" if depthwise else "fan_out", nonlinearity="relu")
             if isinstance(module, nn.Linear | nn.Conv2d) and module.bias is not None:
                 nn.init.zeros_(module.bias)
-
-    def outline(self) -> list[Stage]:
-        """Say the stages: the embedding, "stage 1" to "stage 4", the head."""
-        return outline_of("stage", "stages", len(self.stages), "embedding")
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Answer logits."""
-        out: Tensor = self.head(self.stages(self.embedding(x)))
-        return out
 
 
 def build(spec: ATM, given: Input, classes: int) -> nn.Module:

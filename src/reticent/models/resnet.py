@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from reticent.models.base import Input, Strides, Widths, one_a_stage
-from reticent.models.stages import Stage, Staged, outline_of
+from reticent.models.stages import Layered
 from reticent.spec import Spec
 
 Stem = Literal["cifar", "tiny", "imagenet"]
@@ -82,8 +82,12 @@ def stem(channels: int, width: int, form: Stem) -> nn.Sequential:
     return nn.Sequential(convolution, nn.BatchNorm2d(width), nn.ReLU())
 
 
-class ResNet(Staged):
+class ResNet(Layered):
     """Stem, residual stages, global average pooling and one linear layer."""
+
+    FIRST: ClassVar[str] = "stem"
+    BLOCKS: ClassVar[str] = "stages"
+    BLOCK: ClassVar[str] = "stage"
 
     def __init__(
         self,
@@ -106,15 +110,6 @@ class ResNet(Staged):
         for module in self.modules():
             if isinstance(module, nn.Conv2d):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
-
-    def outline(self) -> list[Stage]:
-        """Say the stages: the stem, "stage 1" (conv2_x) to the last, the head."""
-        return outline_of("stage", "stages", len(self.stages), "stem")
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Answer logits."""
-        out: Tensor = self.head(self.stages(self.stem(x)))
-        return out
 
 
 class Residual(Spec):

@@ -9,8 +9,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from typing import ClassVar
 
-from torch import nn
+from torch import Tensor, nn
 
 from reticent.errors import ModelError, nearest
 from reticent.models import _inferred_stages
@@ -51,11 +52,27 @@ class Staged(nn.Module):
         raise NotImplementedError
 
 
-def outline_of(name: str, blocks: str, count: int, first: str = "") -> list[Stage]:
-    """Say the stages of a network that has a list of blocks between its first layers and its classifier, "head"."""
-    before = [Stage(first, (first,), first)] if first else []
-    middle = [Stage(f"{name} {place + 1}", (f"{blocks}.{place}",), f"{blocks}.{place}") for place in range(count)]
-    return [*before, *middle, Stage(HEAD, (HEAD,), HEAD)]
+class Layered(Staged):
+    """First layers if there are any, a list of blocks, and a classifier called "head", each a stage, in this order."""
+
+    FIRST: ClassVar[str] = "embedding"
+    """The module of the first layers, and the name of their stage."""
+    BLOCKS: ClassVar[str] = "blocks"
+    """The module of the blocks."""
+    BLOCK: ClassVar[str] = "block"
+    """What the stage of a block is called, in front of its number."""
+
+    def outline(self) -> list[Stage]:
+        """Say the stages."""
+        places = {f"{self.BLOCK} {i + 1}": f"{self.BLOCKS}.{i}" for i in range(len(getattr(self, self.BLOCKS)))}
+        ends = {self.FIRST: self.FIRST} if self.FIRST else {}
+        return [Stage(name, (place,), place) for name, place in (ends | places | {HEAD: HEAD}).items()]
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Answer logits."""
+        for name in filter(None, (self.FIRST, self.BLOCKS, HEAD)):
+            x = getattr(self, name)(x)
+        return x
 
 
 def stages(model: nn.Module, patterns: Sequence[str] = ()) -> list[Stage]:

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from reticent.errors import InputError
 from reticent.models._transformer_layers import Block, Normalised
 from reticent.models.base import Input
-from reticent.models.stages import Stage, Staged, outline_of
+from reticent.models.stages import Layered
 from reticent.spec import Spec
 
 LONGEST = 10_000
@@ -75,7 +75,7 @@ class Readout(Normalised):
         return out
 
 
-class Network(Staged):
+class Network(Layered):
     """Embedding, blocks, readout."""
 
     def __init__(self, embedding: Embedding, blocks: list[Block], head: Readout, padding: int) -> None:
@@ -88,10 +88,6 @@ class Network(Staged):
             if isinstance(module, nn.Linear):
                 nn.init.xavier_uniform_(module.weight)
                 nn.init.zeros_(module.bias)
-
-    def outline(self) -> list[Stage]:
-        """Say the stages: the embedding, each block, the head."""
-        return outline_of("block", "blocks", len(self.blocks), "embedding")
 
     def forward(self, x: Tensor) -> Tensor:
         """Answer logits."""

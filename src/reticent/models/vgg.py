@@ -12,11 +12,11 @@ from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Le, Lt
 from pydantic import model_validator
-from torch import Tensor, nn
+from torch import nn
 
 from reticent.errors import InputError
 from reticent.models.base import Input, Strides, Widths, one_a_stage
-from reticent.models.stages import Stage, Staged, outline_of
+from reticent.models.stages import Layered
 from reticent.spec import Spec
 
 GROUPS = 5
@@ -68,8 +68,12 @@ class VGG19(VGG):
     COUNTS: ClassVar[tuple[int, ...]] = (2, 2, 4, 4, 4)
 
 
-class Network(Staged):
+class Network(Layered):
     """Five groups and a classifier."""
+
+    FIRST: ClassVar[str] = ""
+    BLOCKS: ClassVar[str] = "groups"
+    BLOCK: ClassVar[str] = "stage"
 
     def __init__(self, groups: list[nn.Module], classifier: nn.Sequential) -> None:
         super().__init__()
@@ -82,15 +86,6 @@ class Network(Staged):
                 nn.init.normal_(module.weight, 0, 0.01)
             if isinstance(module, nn.Conv2d | nn.Linear) and module.bias is not None:
                 nn.init.zeros_(module.bias)
-
-    def outline(self) -> list[Stage]:
-        """Say the stages: "stage 1" to "stage 5" are the groups with their pooling."""
-        return outline_of("stage", "groups", len(self.groups))
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Answer logits."""
-        out: Tensor = self.head(self.groups(x))
-        return out
 
 
 def build(spec: VGG, given: Input, classes: int) -> nn.Module:

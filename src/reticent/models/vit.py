@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from reticent.errors import InputError
 from reticent.models._transformer_layers import Block, Learned, Normalised, narrow
 from reticent.models.base import Input
-from reticent.models.stages import Stage, Staged, outline_of
+from reticent.models.stages import Layered
 from reticent.spec import Spec
 
 
@@ -70,7 +70,7 @@ class Readout(Normalised):
         return out
 
 
-class Network(Staged):
+class Network(Layered):
     """Embedding, blocks, readout."""
 
     def __init__(self, embedding: Embedding, blocks: list[Block], head: Readout) -> None:
@@ -79,15 +79,6 @@ class Network(Staged):
         self.blocks = nn.Sequential(*blocks)
         self.head = head
         narrow(self)
-
-    def outline(self) -> list[Stage]:
-        """Say the stages: the embedding, each block, the head."""
-        return outline_of("block", "blocks", len(self.blocks), "embedding")
-
-    def forward(self, x: Tensor) -> Tensor:
-        """Answer logits."""
-        out: Tensor = self.head(self.blocks(self.embedding(x)))
-        return out
 
 
 def build(spec: ViT, given: Input, classes: int) -> nn.Module:

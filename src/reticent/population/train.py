@@ -99,7 +99,9 @@ def train(
 
     def attempt(models: list[int]) -> list[Failure]:
         failures: list[Failure] = []
-        results = _inline(maker, models) if maker else _pool(population, store, device, workers, models)
+        results = (
+            (_tried(maker, model) for model in models) if maker else _pool(population, store, device, workers, models)
+        )
         with closing(results):
             for result in results:
                 if isinstance(result, Made):
@@ -156,12 +158,11 @@ def _free(population: Population, store: Store, model: int) -> bool:
         return False
 
 
-def _inline(maker: Maker, waiting: list[int]) -> Results:
-    for model in waiting:
-        try:
-            yield maker.make(model)
-        except ReticentError as error:
-            yield model, error
+def _tried(maker: Maker, model: int) -> Made | Failure:
+    try:
+        return maker.make(model)
+    except ReticentError as error:
+        return model, error
 
 
 _MAKER: list[Maker] = []
@@ -182,10 +183,7 @@ def _end_with(sentinel: int) -> None:
 
 
 def _make(model: int) -> Made | Failure:
-    try:
-        return _MAKER[0].make(model)
-    except ReticentError as error:
-        return model, error
+    return _tried(_MAKER[0], model)
 
 
 @contextmanager

@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from reticent.findings.audit import AuditDocument
+from reticent.findings.record_tests import NamedRecord
 from reticent.findings.records import RecordRow
 from reticent.report import csv
 from reticent.report.output import Output
@@ -19,13 +20,16 @@ def write_audit(
     document: AuditDocument,
     rows: Sequence[RecordRow],
     thumbnails: Mapping[int, NDArray[Any]] | None = None,
+    names: Sequence[NamedRecord] | None = None,
 ) -> tuple[Path, ...]:
-    """Write ``report.html``, ``records.csv``, ``report.md`` if it is asked for and, last, ``audit.json``."""
+    """Write ``report.html``, ``records.csv``, what else there is, and, last, ``audit.json``.
+
+    That is ``named.csv`` where records could be named, and ``report.md`` if it is asked for.
+    """
     from reticent.report.kinds.audit import audit  # draws with Matplotlib, which takes half a second to import
 
     made = audit(document, rows, thumbnails)
     section = {"report.md": markdown(made)} if output.kind == "md" else {}
-    return output.write(
-        document,
-        {"report.html": html(made), "records.csv": csv.records(row.to_json() for row in rows), **section},
-    )
+    named = {} if names is None else {"named.csv": csv.table(NamedRecord.model_fields, (n.to_json() for n in names))}
+    listed = csv.records(row.to_json() for row in rows)
+    return output.write(document, {"report.html": html(made), "records.csv": listed, **named, **section})

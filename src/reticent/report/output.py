@@ -41,6 +41,7 @@ class Form:
         schema: how the document's ``schema`` begins.
         others: names of the files that are always beside it.
         section: name of the file that only ``format="md"`` writes.
+        sometimes: names of files that only some of these reports have.
         marks: by name, the mark of a file whose kind has none of its own in `KINDS`: how a text begins, or what the
             header of tensors holds. A section's is also known by its last line (`sealed`).
     """
@@ -49,12 +50,13 @@ class Form:
     schema: str
     others: tuple[str, ...]
     section: str | None = None
+    sometimes: tuple[str, ...] = ()
     marks: tuple[tuple[str, bytes], ...] = ()
 
     def names(self, form: str = "md") -> tuple[str, ...]:
         """List the names of the files of such a report."""
         section = (self.section,) if self.section is not None and form == "md" else ()
-        return (*self.others, *section, self.numbers)
+        return (*self.others, *self.sometimes, *section, self.numbers)
 
     def files(self, path: Path) -> list[Path]:
         """List what belongs to a report that is read."""
@@ -88,14 +90,19 @@ AUDIT = Form(
     "reticent.audit/",
     ("report.html", "records.csv"),
     "report.md",
-    (("records.csv", RECORDS), ("report.md", b"## Membership privacy\n")),
+    ("named.csv",),
+    (
+        ("records.csv", RECORDS),
+        ("named.csv", b"target,record,label,p,p_adjusted,"),
+        ("report.md", b"## Membership privacy\n"),
+    ),
 )
 COMPARISON = Form(
     "compare.json",
     "reticent.comparison/",
     ("compare.html", "compare.csv"),
     "compare.md",
-    (("compare.csv", b"name,role,matches,epochs_kept,"), ("compare.md", b"## Comparison of recipes\n")),
+    marks=(("compare.csv", b"name,role,matches,epochs_kept,"), ("compare.md", b"## Comparison of recipes\n")),
 )
 SEARCH = Form("search.json", "reticent.search/", ("search.html",))
 REPAIRED = {"repaired": "by reticent"}
@@ -256,6 +263,8 @@ def left_over(folder: Path, form: Form, written: Iterable[str]) -> list[Path]:
     if document is None:
         return []
     found = [folder / name for name in _figures(document) if name not in kept and there(folder / name)]
+    beside = [folder / name for name in form.sometimes if name not in kept]
+    found += [path for path in beside if there(path) and form.recognised(path)]
     if form.section is not None and form.section not in kept and there(folder / form.section):
         section = folder / form.section
         if form.recognised(section):

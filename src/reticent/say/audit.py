@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from reticent.findings.audit import AuditDocument
-from reticent.say import blind, epsilon, evidence, exposure, groups, trust, verdict
+from reticent.say import blind, epsilon, evidence, exposure, groups, loss_tail, record_tests, trust, verdict
 from reticent.say.grammar import agree, listed
 from reticent.say.population import unhealthy
 
@@ -21,17 +21,29 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
     detail = f"{said.detail} {verdict.missing_strong(missing)}" if missing else said.detail
     near = None if document.near_complements is None else evidence.near_complements(document.near_complements)
     design = () if near is None else (near.sentence,)
-    unsaid = (*said.cannot_say, *unhealthy(population, said.leak), *design, *blind.unsaid(document.blind), *further)
-    unaware, checked = document.non_adaptive, document.control
     best = next(audit for audit in document.attacks if audit.name == said.attack)
+    game = [record_tests.game(best.targets[0])] if best.targets else []
+    alone = [loss_tail.ALONE] if document.loss_tail is not None else []
+    unsaid = (
+        *alone,
+        *game,
+        *said.cannot_say,
+        *unhealthy(population, said.leak),
+        *design,
+        *blind.unsaid(document.blind),
+        *further,
+    )
+    unaware, checked = document.non_adaptive, document.control
     return document.with_(
         verdict=said.with_(detail=detail, cannot_say=unsaid),
         attacks=tuple(map(evidence.spoken, document.attacks)),
         near_complements=near,
         blind=None if document.blind is None else blind.spoken(document.blind),
+        loss_tail=None if document.loss_tail is None else loss_tail.spoken(document.loss_tail),
         epsilon=None if document.epsilon is None else epsilon.spoken(document.epsilon),
         groups=tuple(groups.spoken(one, names, population) for one in document.groups),
         exposure=None if document.exposure is None else exposure.spoken(document.exposure),
+        records=None if document.records is None else record_tests.spoken(document.records),
         non_adaptive=None if unaware is None else trust.non_adaptive(unaware, said.attack, best.auc.mean),
         control=None if checked is None else trust.control(checked),
     )

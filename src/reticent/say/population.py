@@ -1,11 +1,14 @@
 """What is to be said of the models, and of the records that they were trained on."""
 
+from collections.abc import Sequence
+
 from reticent.arrays import Ints
+from reticent.data.persons import PersonColumn
 from reticent.data.records import listed
 from reticent.findings.audit import Leak
 from reticent.findings.population import Population
 from reticent.rounding import percent
-from reticent.say.grammar import agree, plural, some
+from reticent.say.grammar import agree, plural, short, some
 
 UNLEARNED = "a model that learned nothing has nothing to leak"
 
@@ -82,3 +85,13 @@ def fewer(members: int, records: int) -> str:
         f"What a model trained on all {records:,} records leaks: the models here were each trained on {members:,} of "
         "them, and models of more records usually leak less. reticent plan --curve estimates by how much."
     )
+
+
+def several_records(columns: Sequence[PersonColumn]) -> list[str]:
+    """Say that the audit is of records, where persons may have several."""
+    return [
+        f"This audit is of records, not of persons: {short(one.column)} looks like a person's number, with "
+        f"{one.persons:,} values in {one.records:,} records. A person of several records is in part in every training "
+        "set, so how well persons are found, whose records are all in or all out, is not known: it may be far better."
+        for one in columns
+    ]

@@ -111,7 +111,7 @@ def trained(evaluated: Evaluated, audited: Audited, name: str, stop: Stop | None
     unaware = replace(
         row,
         name=f"{name}, non-adaptive",
-        scores=evaluated.unaware.scores,
+        scores=evaluated.unaware[1],
         role=Role.NON_ADAPTIVE,
         matches=[name],
     )

@@ -1,0 +1,118 @@
+"""Records that are named as members of one target, with few false names.
+
+Records that no model was trained on, from the same source as the audited ones, show how non-members of the target look:
+each gets the same score from the target and as many models without it. A record's p-value is the share of them that
+score at least as high (ties count against it), and the names are those that Benjamini and Hochberg's procedure keeps at
+rate q. If non-members and the population are exchangeable given the models, at most a share q of a list's names is
+wrong on average, times the share of non-members; also where the target as a whole differs from its references, which
+moves both alike. It holds for each target's list, not for several lists together, nor for each record.
+
+Paper: MIAFdR (arXiv 2508.07066); that adjusted conformal p-values keep the rate: Bates et al. (2023), "Testing for
+outliers with conformal p-values".
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reticent import checks
+from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing.record_residuals import residuals
+from reticent.findings.record_tests import NamedRecord, NamedRecords
+from reticent.signals.matrix import Signals
+
+RATE = 0.1
+"""The false discovery rate of a list."""
+
+
+def benjamini_hochberg(p: ArrayLike) -> Floats:
+    """Adjust p-values so that those at most q are a list of false discovery rate q.
+
+    Paper: Benjamini and Hochberg (1995). The i-th smallest of n is multiplied by ``n / i``, and is no larger than those
+    after it.
+
+    Args:
+        p: ``(n,)``, from 0 to 1.
+
+    Returns:
+        ``(n,)``, at most 1, in the order given.
+    """
+    values = checks.floats(p=p, ndim=1).astype(np.float64)
+    order = np.argsort(values, kind="stable")
+    stepped = values[order] * len(values) / np.arange(1, len(values) + 1)
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(stepped[::-1])[::-1])
+    return adjusted
+
+
+def named_records(
+    signals: Signals,
+    population: Signals,
+    membership: Bools,
+    targets: Ints,
+    references: Ints,
+    rng: np.random.Generator,
+    *,
+    ids: Ints,
+    rate: float = RATE,
+) -> tuple[NamedRecords, tuple[NamedRecord, ...]] | None:
+    """List, for every target, the records that it is said to have been trained on.
+
+    Args:
+        signals: of M models on N records.
+        population: of the same models on Z records that none was trained on; used for nothing that the score rests on.
+        membership: booleans ``(M, N)``.
+        targets: rows ``(T,)``.
+        references: rows that records are compared with; a target is left out.
+        rng: draws which of them.
+        ids: the records' numbers ``(N,)``.
+        rate: the false discovery rate of a list.
+
+    Returns:
+        The finding and the names, by target and p-value; None where records have fewer than 3 references without them.
+    """
+    among = np.zeros(len(membership), dtype=np.bool_)
+    among[references] = True
+    eligible = ~membership & among[:, None]
+    count = int(eligible.sum(axis=0).min()) - 1
+    if count < 2:
+        return None
+    scores = _scores(signals, eligible, count, targets, rng)
+    calibration = np.sort(
+        _scores(population, np.broadcast_to(among[:, None], (len(among), population.records)), count, targets, rng)
+    )
+    found = []
+    for target, score, others in zip(targets.tolist(), scores, calibration, strict=True):
+        p = (1 + len(others) - np.searchsorted(others, score)) / (1 + len(others))
+        adjusted = benjamini_hochberg(p)
+        chosen = np.flatnonzero(adjusted <= rate)
+        found += [
+            NamedRecord(
+                target=target,
+                record=int(ids[at]),
+                label=int(signals.labels[at]),
+                p=float(p[at]),
+                p_adjusted=float(adjusted[at]),
+                member=bool(membership[target, at]),
+            )
+            for at in chosen[np.lexsort((ids[chosen], p[chosen]))].tolist()
+        ]
+    lists = np.bincount([one.target for one in found], minlength=1)
+    return NamedRecords(
+        rate=rate,
+        references=count,
+        population=population.records,
+        targets=len(targets),
+        named=len(found),
+        wrong=sum(not one.member for one in found),
+        longest=int(lists.max()),
+    ), tuple(found)
+
+
+def _scores(signals: Signals, eligible: Bools, count: int, targets: Ints, rng: np.random.Generator) -> Floats:
+    """Score every record from equally many models without it ``(T, n)``."""
+    scores = np.empty((len(targets), signals.records))
+    for block in signals.blocks():
+        margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
+        counts = np.full(margins.shape[1], count)
+        scores[:, block] = residuals(margins, eligible[:, block], counts, targets, rng)
+    return scores

@@ -1,0 +1,78 @@
+"""What may be said of one record."""
+
+from reticent.auditing.record_epsilon import FEWEST
+from reticent.findings.attack import TargetAudit
+from reticent.findings.record_tests import NamedRecords, RecordEpsilon, RecordMethod, RecordRates, RecordTests
+from reticent.rounding import count, interval, level, percent, plain, significant_down
+from reticent.say.grammar import agree, plural
+
+BY = {
+    RecordMethod.STUDENT: "Student's tail, which is exact for normal margins",
+    RecordMethod.RESIDUAL: "the standardized margins of non-members of other models, which is exact on average",
+    RecordMethod.RANK: "its rank among models without the record, which is exact",
+}
+
+
+def game(target: TargetAudit) -> str:
+    """Say of which game the numbers of an audit are."""
+    records = target.members + target.non_members
+    share = target.members / records
+    chance = "one half" if abs(share - 0.5) < 0.05 else percent(share, 0)
+    return (
+        f"All numbers are of one game: the attacker knows all {count(records)} audited records, each used for training "
+        f"with probability {chance}. For one who does not know the other training records the leak is smaller."
+    )
+
+
+def spoken(found: RecordTests) -> RecordTests:
+    """Fill in the sentences."""
+    lines = [] if found.rates is None else _rates(found.rates)
+    lines += [] if found.named is None else [_named(found.named)]
+    lines += [] if found.epsilon is None else [_epsilon(found.epsilon)]
+    return found.with_(sentences=tuple(lines))
+
+
+def _rates(found: RecordRates) -> list[str]:
+    off = sum(one.off for one in found.tenths)
+    told = (
+        f"At a false positive rate of {level(found.fpr)} for every record by itself, an attacker finds "
+        f"{percent(found.found.mean)} of the training records (interval {interval(found.found.interval, percent)}). A "
+        f"record's rate is kept by {BY[found.method]}; it rests on {plural(found.references, 'model')} without it. "
+        f"Of non-members, {percent(found.false_alarms.mean, 2)} are called members"
+    )
+    if not found.tenths:
+        return [f"{told}."]
+    if not off:
+        return [f"{told}; in no tenth of the records by exposure or scale is that shown to be another rate."]
+    worst = max((one for one in found.tenths if one.off), key=lambda one: abs(one.rate.mean - found.fpr))
+    return [
+        f"{told}; but in {off} of {len(found.tenths)} tenths of the records by exposure or scale the rate is another "
+        f"one, {percent(worst.rate.mean, 2)} in the worst: there, what is found is not at {level(found.fpr)}."
+    ]
+
+
+def _named(found: NamedRecords) -> str:
+    base = (
+        f"at a false discovery rate of {level(found.rate)} for each model, by {plural(found.population, 'record')} "
+        "that no model was trained on"
+    )
+    if not found.named:
+        return f"No record can be named as a member of a model {base}."
+    return (
+        f"{plural(found.named, 'record')} {agree(found.named, 'is', 'are')} named as members of "
+        f"{plural(found.targets, 'model')}, each model by itself, {base}; {count(found.wrong)} of these names "
+        f"{agree(found.wrong, 'is', 'are')} wrong. The longest list has {plural(found.longest, 'name')}."
+    )
+
+
+def _epsilon(found: RecordEpsilon) -> str:
+    basis = (
+        f"half of the models chose record {found.record}; of the other half, {found.found} of {found.trained} with it "
+        f"and {found.wrong} of {found.untrained} without it lie above the threshold"
+    )
+    if not found.epsilon:
+        return f"Of no record by itself is an epsilon above 0 shown ({basis}; {FEWEST} models are the fewest that can)."
+    return (
+        f"For one record alone, epsilon is at least {significant_down(found.epsilon)} at delta {plain(found.delta)}, "
+        f"at {level(found.confidence)} confidence: {basis}."
+    )

@@ -1,0 +1,214 @@
+"""What may be said of one record: p-values of its own, names with few false ones, epsilon of one record."""
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from reticent.auditing.exposure import exposure
+from reticent.auditing.named import benjamini_hochberg, named_records
+from reticent.auditing.record_epsilon import bound, record_epsilon
+from reticent.auditing.record_pvalues import own_rates, record_pvalues, record_rates
+from reticent.auditing.record_residuals import residuals
+from reticent.data.membership import Membership
+from reticent.findings.attack import TargetAccuracy, TargetAudit
+from reticent.findings.numbers import Area
+from reticent.say.record_tests import game
+from reticent.signals.matrix import Signals
+
+
+def made(seed=0, models=16, records=400, leak=0.0, share=1 / 3, law="normal", population=0, shift=0.0):
+    """Margins of records that differ in level and scale; some leak by `leak` standard deviations."""
+    rng = np.random.default_rng(seed)
+    membership = Membership.draw(models, records, seed).matrix
+
+    def noise(count):
+        values = rng.normal(size=(models, count)) if law == "normal" else (rng.gamma(4, size=(models, count)) - 4) / 2
+        return 2 * rng.normal(size=count), np.exp(0.5 * rng.normal(size=count)), values + moved
+
+    moved = shift * rng.normal(size=(models, 1))
+    level, scale, values = noise(records)
+    margins = level + scale * (values + leak * (rng.random(records) < share) * membership)
+    level, scale, values = noise(population)
+    others = Signals.from_margins(level + scale * values, np.zeros(population, int), 2) if population else None
+    return Signals.from_margins(margins, np.zeros(records, int), 2), others, membership
+
+
+def p_values(signals, membership, seed=0, **options):
+    rows = np.arange(len(membership))
+    return record_pvalues(signals, membership, rows, rows, np.random.default_rng(seed), **options)
+
+
+def test_residuals_are_those_of_a_loop_and_members_have_as_many_models_as_non_members():
+    rng = np.random.default_rng(0)
+    membership = Membership.draw(8, 60, 0).matrix
+    margins = rng.normal(size=(8, 60))
+    got = residuals(margins, ~membership, np.full(60, 3), np.arange(8), np.random.default_rng(1))
+    for t in range(8):
+        for i in range(60):
+            out = [r for r in range(8) if not membership[r, i] and r != t]
+            sets = [out] if len(out) == 3 else [[r for r in out if r != left] for left in out]
+            scores = [
+                (margins[t, i] - margins[one, i].mean()) / margins[one, i].std(ddof=1) / np.sqrt(4 / 3) for one in sets
+            ]
+            assert min(abs(got[t, i] - one) for one in scores) < 1e-9
+    few = residuals(margins, ~membership, np.full(60, 1), np.arange(8), np.random.default_rng(1))
+    assert np.isnan(few).all()
+    assert (residuals(np.ones((8, 60)), ~membership, np.full(60, 3), np.arange(8), rng) == 0).all()
+
+
+def test_p_values_are_students_tail():
+    signals, _, membership = made(records=4000)
+    tests = p_values(signals, membership)
+    assert tests.method == "student"
+    assert set(tests.references.tolist()) == {7}
+    z = residuals(
+        np.asarray(signals.margins)[:, :, 0], ~membership, tests.references, np.arange(16), np.random.default_rng(0)
+    )
+    assert tests.p == pytest.approx(stats.t.sf(z, 6))
+
+
+def test_p_values_without_a_trace_are_uniform_for_members_and_non_members():
+    signals, _, membership = made(records=4000)
+    p = p_values(signals, membership).p
+    for kind in (membership, ~membership):
+        for level in (0.01, 0.1, 0.5):
+            assert (p[kind] <= level).mean() == pytest.approx(level, abs=4 * np.sqrt(level / 16000))
+
+
+def test_skewed_margins_are_held_against_residuals_of_other_models():
+    signals, _, membership = made(records=3000, law="skewed")
+    tests = p_values(signals, membership)
+    assert tests.method == "residual"
+    assert (tests.p[~membership] <= 0.01).mean() == pytest.approx(0.01, abs=0.002)
+    z = residuals(
+        np.asarray(signals.margins)[:, :, 0], ~membership, tests.references, np.arange(16), np.random.default_rng(0)
+    )
+    pool = np.concatenate([z[r][~membership[r]] for r in range(1, 16)])
+    assert tests.p[0, 0] == pytest.approx((1 + (pool >= z[0, 0]).sum()) / (1 + len(pool)))
+
+
+def test_ranks_serve_where_there_are_enough_models():
+    signals, _, membership = made(models=200, records=240, law="skewed")
+    tests = p_values(signals, membership)
+    assert (tests.method, tests.references.min()) == ("rank", 99)
+    assert tests.p.min() == pytest.approx(1 / 100)
+    target = int(np.flatnonzero(~membership[:, 0])[0])
+    margins = np.asarray(signals.margins)[:, 0, 0]
+    above = (margins[~membership[:, 0]] >= margins[target]).sum()
+    assert tests.p[target, 0] == pytest.approx(above / 100)
+    assert (tests.p[~membership] <= 0.1).mean() == pytest.approx(0.1)
+    assert p_values(signals, membership, fpr=0.001).method != "rank"
+
+
+def test_models_that_agree_to_the_last_digit_give_no_certainty():
+    signals, _, membership = made(records=4000)
+    margins = np.asarray(signals.margins)[:, :, 0].copy()
+    margins[:, 0] = np.where(membership[:, 0], 2.0, 1.0)
+    tests = p_values(Signals.from_margins(margins, np.zeros(4000, int), 2), membership)
+    assert tests.method == "student"
+    assert tests.p[membership[:, 0], 0] == pytest.approx(1 / 8)
+    assert tests.p[~membership[:, 0], 0] == pytest.approx(0.5)
+
+
+def test_too_few_models_have_no_p_values():
+    signals, _, membership = made(models=4)
+    assert p_values(signals, membership) is None
+
+
+def test_rates_of_records_and_their_calibration():
+    signals, _, membership = made(records=2000, leak=3.0)
+    tests = p_values(signals, membership)
+    found = record_rates(tests, membership, exposure(signals, membership), 0.95, 0.01)
+    hits = (tests.p <= 0.01) & membership
+    assert found.found.mean == pytest.approx((hits.sum(axis=1) / membership.sum(axis=1)).mean())
+    assert found.found.interval[0] < found.found.mean < found.found.interval[1]
+    assert found.false_alarms.interval[0] < 0.01 < found.false_alarms.interval[1]
+    assert len(found.tenths) == 20
+    assert not any(one.off for one in found.tenths)
+    own = own_rates(tests, membership, 0.95, 0.01)
+    assert own.found[5] == pytest.approx(hits[:, 5].sum() / 8)
+    assert own.high[0] == pytest.approx(stats.beta.ppf(0.975, hits[:, 0].sum() + 1, 8 - hits[:, 0].sum()))
+
+
+def test_a_tenth_that_is_off_is_flagged():
+    signals, _, membership = made(records=2000)
+    tests = p_values(signals, membership)
+    scale = exposure(signals, membership).std_out
+    wide = np.argsort(scale.data)[-200:]
+    tests.p[:, wide] /= 10
+    found = record_rates(tests, membership, exposure(signals, membership), 0.95, 0.01)
+    assert [one.tenth for one in found.tenths if one.off and one.by == "scale"] == [10]
+
+
+def test_benjamini_and_hochbergs_adjustment():
+    assert benjamini_hochberg([0.01, 0.02, 0.03, 0.5]).tolist() == pytest.approx([0.04, 0.04, 0.04, 0.5])
+    assert benjamini_hochberg([0.5, 0.03, 0.01, 0.02]).tolist() == pytest.approx([0.5, 0.04, 0.04, 0.04])
+
+
+def named(seed, leak, targets=2, **options):
+    signals, others, membership = made(seed, leak=leak, population=400, **options)
+    rows, ids = np.arange(len(membership)), np.arange(signals.records) + 100
+    rng = np.random.default_rng(seed)
+    return named_records(signals, others, membership, rows[:targets], rows, rng, ids=ids)
+
+
+def test_names_are_members_of_the_target_and_few_are_wrong():
+    found, names = named(0, leak=6.0, models=32)
+    assert (found.references, found.population, found.targets, found.named) == (15, 400, 2, len(names))
+    assert found.named > 50
+    assert found.wrong == sum(not one.member for one in names) < 0.2 * found.named
+    assert found.longest == max([one.target for one in names].count(t) for t in (0, 1))
+    assert {one.target for one in names} == {0, 1}
+    assert min(one.record for one in names) >= 100
+    assert all(one.p <= one.p_adjusted <= 0.1 for one in names)
+    nothing, none = named(0, leak=0.0)
+    assert (nothing.named, nothing.longest, none) == (0, 0, ())
+
+
+def test_a_target_that_is_moved_as_a_whole_names_nobody():
+    signals, others, membership = made(population=400)
+    moved = [np.asarray(one.margins)[:, :, 0].copy() for one in (signals, others)]
+    for margins in moved:
+        margins[0] += 5
+    moved = [Signals.from_margins(margins, np.zeros(margins.shape[1], int), 2) for margins in moved]
+    rows, ids = np.arange(16), np.arange(400)
+    found, _ = named_records(*moved, membership, rows[:1], rows, np.random.default_rng(0), ids=ids)
+    assert found.named == 0
+
+
+@pytest.mark.parametrize(("models", "expected"), [(16, 1.350), (64, 2.825), (256, 4.233)])
+def test_epsilon_of_one_record_without_an_error(models, expected):
+    assert bound(models, models, 0, models, 0.0, 0.95) == pytest.approx(expected, abs=5e-4)
+
+
+def test_six_models_of_either_kind_are_the_fewest_that_show_anything():
+    assert bound(5, 5, 0, 5, 0.0, 0.95) == 0 < bound(6, 6, 0, 6, 0.0, 0.95)
+    assert bound(6, 6, 0, 6, 0.6, 0.95) == 0
+    assert bound(0, 0, 0, 6, 0.0, 0.95) == 0
+
+
+def test_the_record_is_chosen_on_one_half_and_tested_on_the_other():
+    signals, _, membership = made(models=64, records=100, leak=20.0, share=0.02)
+    margins = np.asarray(signals.margins)[:, :, 0].copy()
+    margins[:, 7] = np.where(membership[:, 7], 30.0, 0.0) + margins[:, 0]
+    signals = Signals.from_margins(margins, np.zeros(100, int), 2)
+    found = record_epsilon(signals, membership, np.random.default_rng(0), ids=np.arange(100) + 5, delta=1e-5)
+    assert found.record == 12
+    assert (found.found, found.wrong) == (found.trained, 0)
+    assert found.trained + found.untrained == 32
+    assert found.epsilon == pytest.approx(bound(found.trained, found.trained, 0, found.untrained, 1e-5, 0.95))
+    few = record_epsilon(signals, membership[:20], np.random.default_rng(0), ids=np.arange(100), delta=1e-5)
+    assert few is None
+
+
+def test_the_game_is_said():
+    target = TargetAudit(
+        model=0,
+        members=510,
+        non_members=490,
+        auc=Area(value=0.5, interval=(0.4, 0.6)),
+        tpr_at_fpr=(),
+        balanced_accuracy=TargetAccuracy(oracle=0.5),
+    )
+    assert "knows all 1,000 audited records, each used for training with probability one half." in game(target)
+    assert "with probability 20 %." in game(target.with_(members=200, non_members=800))

@@ -123,7 +123,9 @@ def evaluate(job: Job, work: Work) -> Evaluated:
     with work.on("scoring"):
         signals, others = population_signals.signals(job.population, store, made)
         replicas = opened(job.attacks, job.population, store, made)
-        problem = Problem.make(signals, job.population.membership, population=others, replicas=replicas)
+        problem = Problem.make(
+            signals, job.population.membership, population=others, replicas=replicas, units=job.units
+        )
         settings = Settings.of(job.config, document.accountant(made))
         ids = job.population.roles.audited
         measured = measure(problem, job.attacks, settings, ids=ids, partitions=job.partitions, progress=work.tell)

@@ -37,14 +37,14 @@ class Units:
         if missing.any():
             raise InputError(
                 f"unit: {column!r} has no value for {int(missing.sum()):,} of {len(texts):,} records (record "
-                f"{int(np.flatnonzero(missing)[0])}, for one): expected one for each; give such a record a value of its "
-                "own, or leave it out"
+                f"{int(np.flatnonzero(missing)[0])}, for one): expected one for each; give such a record a value of "
+                "its own, or leave it out"
             )
         found, codes = np.unique(texts, return_inverse=True)
         if len(found) == len(texts):
             raise InputError(
-                f"unit: {column!r} has a value of its own for each of {len(texts):,} records, so that records are units "
-                "already: leave it out"
+                f"unit: {column!r} has a value of its own for each of {len(texts):,} records, so that records are "
+                "units already: leave it out"
             )
         return cls(column, codes.astype(np.int64))
 

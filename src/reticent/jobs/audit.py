@@ -31,7 +31,7 @@ from reticent.procedures import entry
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
-from reticent.say.population import fewer, repeated, several_records
+from reticent.say.population import fewer, of_units, repeated, several_records
 from reticent.spec import full
 from reticent.store import Store
 
@@ -164,7 +164,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
     job, made, measured = evaluated.job, evaluated.made, evaluated.measured
     facts = document.population_facts(job.population, made)
     found = measured.document(
-        data=document.data_facts(job.records, job.population.roles),
+        data=document.data_facts(job.records, job.population.roles, job.units),
         recipe=full(job.population.recipe),
         population=facts,
         environment=evaluated.work.trained(job, made, stages=stage_costs(made)),
@@ -177,7 +177,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
     further = [
         *document.data_sentences(job.records),
         *repeated(job.records.duplicates),
-        *several_records(person_columns(job.records)),
+        *(several_records(person_columns(job.records)) if job.units is None else [of_units(job.units)]),
         fewer(members, len(job.records)),
         *facts.notices,
         *dict.fromkeys(job.left_out.values()),

@@ -228,6 +228,7 @@ def prepare(
     held = {"reference": len(roles.reference), "validation": len(roles.validation)}
     check_records(recipe, records, **held, members=members)
     if config.also_non_adaptive:
+        by_record(config, "audit --also-non-adaptive")
         undefended(recipe)
     return Job(
         config, records, population, attacks, workers(config, device, models), device, partitions, left_out, units
@@ -243,6 +244,12 @@ def units_of(records: Records, column: str) -> Units:
             f"{column} too, since a model that sees it would know the person"
         )
     return Units.of(column, records.columns[column])
+
+
+def by_record(config: AuditConfig, verb: str) -> None:
+    """Refuse units where a verb is of records alone."""
+    if config.unit is not None:
+        raise InputError(f"unit: reticent {verb} is of records, not of units: leave it out, or use reticent audit")
 
 
 def _roles(config: AuditConfig, needed: bool, records: Records, units: Units | None = None) -> Roles:

@@ -70,7 +70,10 @@ def _seed(settings: Settings) -> int:
 
 
 def _permuted(problem: Problem, seed: int) -> Problem:
-    """Deal membership out anew, by unit where these are audited, and with each record's membership what the models that held it were told of it."""
+    """Deal membership out anew, by unit where these are audited.
+
+    What the models that held a record were told of it goes with the membership.
+    """
     matrix, units = problem.membership.matrix, problem.units
     if units is not None:
         matrix = units.of_units(matrix)

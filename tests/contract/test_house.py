@@ -17,7 +17,7 @@ METHODS = {"replace", "startswith", "endswith", "find", "index", "split", "parti
 UNTYPED = re.compile(r"\b(?:dict|Mapping)\[str, (?:Any|object|JsonValue)\]|\bPlain\b")
 OF_PYDANTIC = {"findings/base.py", "spec.py"}
 """Files that take "Input should be" off the messages of pydantic, which has no codes for what was expected."""
-MOST_UNTYPED = 130
+MOST_UNTYPED = 129
 """Lines of `src` that name a mapping of anything; only ever made smaller."""
 
 

@@ -58,7 +58,7 @@ def test_digest_knows_the_shape():
             InputError,
             "membership: model 2 has all 3 records false",
         ),
-        (np.array([[True, False]]), InputError, "at least 2 models (rows), got 1"),
+        (np.ones((0, 2), bool), InputError, "at least one model (row), got none"),
         (np.array([[True], [False]]), InputError, "at least 2 records (columns), got 1"),
         (np.array([[1, 0], [0, 1]]), ShapeError, "expected booleans"),
         (np.array([True, False]), ShapeError, "expected 2 axes"),

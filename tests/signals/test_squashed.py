@@ -213,19 +213,19 @@ def test_what_are_no_probabilities(given, labels, words):
     [
         (
             lambda: Signals.from_logits(Z[0], Y),
-            r"got \(200, 5\), as of one model alone, .* at least 2 models .*: give numpy.stack of their logits",
+            r"got \(200, 5\), as of one model alone: give logits\[None\]",
         ),
         (
             lambda: Signals.from_logits(ONE[0], Y),
-            r"got \(200,\), as of one model alone, .* at least 2 models .*: give numpy.stack of their logits",
+            r"got \(200,\), as of one model alone: give logits\[None\]",
         ),
         (
             lambda: Signals.from_margins(Z[0, :, 0], Y),
-            r"got \(200,\), as of one model alone, .* at least 2 models .*: give numpy.stack of their margins",
+            r"got \(200,\), as of one model alone: give margins\[None\]",
         ),
         (
             lambda: Signals.from_probabilities(P[0], Y),
-            r"as of one model alone, .* at least 2 models .*: give numpy.stack of their probabilities",
+            r"as of one model alone: give probabilities\[None\]",
         ),
         (
             lambda: Signals.from_logits(Z.swapaxes(0, 1), Y),

@@ -13,6 +13,7 @@ few records (below 57 for 4 models, 35 for 8) no pair can be told from chance, a
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ from reticent.findings.evidence import NearComplements
 
 FAR = 0.5
 """Correlation of two rows up to which a design says little of one from the other."""
+EXACT = 2**24
+"""Up to here float32 counts whole numbers without rounding."""
 CHANCE = 5.0
 """Standard deviations up to which a correlation is put down to chance."""
 
@@ -36,9 +39,10 @@ def complements(membership: Membership, rows: Rows, others: Rows) -> NDArray[np.
     models, records = matrix.shape
     share = matrix.mean(axis=1)
     first, second = share[rows][:, None], share[others][None, :]
-    both = matrix[rows].astype(np.float64) @ matrix[others].astype(np.float64).T / records  # whole numbers: no rounding
+    whole: NDArray[Any] = matrix.astype(np.float32 if records <= EXACT else np.float64)
+    both = (whole[rows] @ whole[others].T).astype(np.float64) / records
     correlation = np.abs(both - first * second) / np.sqrt(first * (1 - first) * second * (1 - second))
-    far = correlation > max(FAR, 1 / (models - 1) + CHANCE / np.sqrt(records))
+    far = correlation > max(FAR, 1 / max(1, models - 1) + CHANCE / np.sqrt(records))
     return np.asarray(far & (rows[:, None] != others[None, :]))
 
 

@@ -43,6 +43,9 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
                 f"{method}: expected at least {needs.references} reference models besides the target, got {others} for "
                 f"target {target}: {needs.references - others} too few. Add rows to the references"
             )
+    inside = np.add.reduce(membership.matrix[references], axis=0, dtype=np.int64)
+    if needs.references_in < inside.min() and needs.references_out < len(references) - inside.max():
+        return  # even without one more reference of either kind, a target's own
     worst, most = None, 0
     for target, (inside, outside) in zip(targets, counts(membership, targets, references), strict=True):
         short = int(np.count_nonzero((inside < needs.references_in) | (outside < needs.references_out)))

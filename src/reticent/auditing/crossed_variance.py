@@ -17,7 +17,8 @@ import numpy as np
 from scipy.special import expit, logit, ndtri, stdtrit
 
 from reticent.arrays import Floats, Ints
-from reticent.auditing.intervals import Interval, degenerate, lower, tail, upper
+from reticent.auditing.intervals import degenerate, lower, tail, upper
+from reticent.findings.base import Interval
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,8 +9,7 @@ from reticent import checks
 from reticent.arrays import Floats
 from reticent.auditing.roc import two_groups
 from reticent.errors import InputError
-
-Interval = tuple[float, float]
+from reticent.findings.base import Interval
 
 
 def tail(confidence: float) -> float:

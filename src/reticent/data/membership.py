@@ -18,7 +18,7 @@ FEWEST = 20
 class Membership:
     """``matrix[m, i]`` is true where record i was in the training set of model m: ``bool (M, N)``.
 
-    Every model has a member and a non-member; M is at least 2.
+    Every model has a member and a non-member; M may be 1 (a model that is audited alone).
     """
 
     matrix: NDArray[np.bool_]
@@ -27,8 +27,8 @@ class Membership:
         matrix = booleans(self.matrix)
         object.__setattr__(self, "matrix", matrix)
         models, records = matrix.shape
-        if models < 2:
-            raise InputError(f"membership: expected at least 2 models (rows), got {models}")
+        if models < 1:
+            raise InputError("membership: expected at least one model (row), got none")
         if records < 2:
             raise InputError(f"membership: expected at least 2 records (columns), got {records}")
         members = matrix.sum(axis=1)

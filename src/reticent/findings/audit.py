@@ -12,6 +12,7 @@ from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
 from reticent.findings.evidence import NearComplements
 from reticent.findings.group_limits import AreaShown, ExcessShown, ExposedGroup
+from reticent.findings.loss_tail import LossTail
 from reticent.findings.numbers import Count, Estimate, Lower, PairedDifference, Share, ShareEstimate, Statistic
 from reticent.findings.population import Data, Population
 from reticent.findings.record_tests import RecordTests
@@ -253,6 +254,8 @@ class AuditDocument(Document):
     blind: Annotated[Blind | None, LeftOut] = None
     """Only where membership was not drawn by reticent: how far members and non-members differ without the model. Where
     they do, only `excess` counts as leak, and epsilon and groups, which take them for alike, are left out."""
+    loss_tail: Annotated[LossTail | None, LeftOut] = None
+    "Only of one model whose outputs were brought alone."
     epsilon: EpsilonAudit | None = None
     groups: tuple[Grouping, ...] = ()
     "One a grouping, the classes first."

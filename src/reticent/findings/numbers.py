@@ -66,8 +66,8 @@ class Spread(Finding):
     """A share a model has."""
 
     mean: Share
-    std: Share
-    "Standard deviation over models (n - 1)."
+    std: Share | None = None
+    "Standard deviation over models (n - 1); `null` for one model."
 
 
 class Area(Finding):

@@ -225,6 +225,8 @@ def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> 
     if models < 2:
         others = max(1, min(target.non_members for one in document.attacks for target in one.targets))
         low, high = (float(end) for end in clopper_pearson(round(mean * others), others, CONFIDENCE))
+    elif std is None:
+        return unjudged(name, limit, Objection(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
     else:
         variance = std**2 / models + mean * (1 - mean) / records
         arm = float(stdtrit(models - 1, (1 + CONFIDENCE) / 2)) * variance**0.5

@@ -13,6 +13,7 @@ from reticent import opening
 from reticent.ambient import fixed
 from reticent.attacks import ATTACKS, Offer, check_references, lacking_references
 from reticent.attacks.base import Problem
+from reticent.auditing.loss_tail import loss_tail
 from reticent.auditing.partition import CLASS
 from reticent.data.membership import Membership
 from reticent.data.sources import NO_ARRAYS
@@ -220,6 +221,8 @@ def run(
 ) -> Attacked:
     """Attack and audit outputs as a configuration says; its `group_by` was said where they were read."""
     work, problem = Work(stage), brought.problem()
+    if problem.signals.models == 1:
+        config = _alone(config)
     signals = problem.signals
     partitions = grouping.of_outputs(signals.labels, brought.groups)
     records = None if brought.records is None else same_records(brought.records, signals.labels)
@@ -245,6 +248,8 @@ def run(
         control=checked,
         left_out=left_out,
     )
+    if problem.signals.models == 1:
+        found = found.with_(loss_tail=loss_tail(_margins(problem), members[0], config.confidence))
     strong = [name for name in left_out if ATTACKS[name].strong]
     found = say.spoken(
         found,
@@ -261,6 +266,18 @@ def run(
     )
     files = () if output is None else write_audit(output, found, rows)
     return Attacked(found, files, rows, measured.scores, ids, measured.p_member, problem)
+
+
+def _alone(config: AttackConfig) -> AttackConfig:
+    """Let attacks that would learn thresholds from references take one for all classes, which needs none."""
+    learning = [name for name in config.attacks or usual() if "threshold" in ATTACKS[name].spec.model_fields]
+    told = {name: {"threshold": "global"} | config.attack.get(name, {}) for name in learning}
+    return config.replace(attack=config.attack | told)
+
+
+def _margins(problem: Problem) -> NDArray[np.float64]:
+    """Read the first model's margins ``(N,)``, which rank as minus the loss does."""
+    return np.concatenate([problem.signals.margins[[0], block][0, :, 0] for block in problem.signals.blocks()])
 
 
 MOST_UNAUDITED = 0.05

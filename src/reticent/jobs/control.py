@@ -17,7 +17,7 @@ from reticent.attacks.base import Problem
 from reticent.auditing.intervals import tail
 from reticent.auditing.verdict import expected_fpr, verdict, widened
 from reticent.data.membership import Membership
-from reticent.errors import ReticentError
+from reticent.errors import InputError, ReticentError
 from reticent.findings.attack import Audit
 from reticent.findings.audit import Control, Detectable, Verdict
 from reticent.findings.numbers import Estimate
@@ -55,6 +55,10 @@ def check(problem: Problem, attacks: Sequence[Spec], settings: Settings) -> None
 
     That happens only where some models alone are targets, or references.
     """
+    if len(problem.membership.matrix) < 2:
+        raise InputError(
+            "control: null permutes who was trained on what among models, and one model alone was given: leave it out"
+        )
     try:
         permuted = _permuted(problem, _seed(settings))
         for attack in attacks:

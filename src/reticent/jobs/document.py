@@ -219,4 +219,4 @@ def record_rows(
 
 def spread(values: Sequence[float]) -> Spread:
     """Summarise one number a model."""
-    return Spread(mean=float(np.mean(values)), std=float(np.std(values, ddof=1)))
+    return Spread(mean=float(np.mean(values)), std=float(np.std(values, ddof=1)) if len(values) > 1 else None)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from reticent.findings.audit import AuditDocument
-from reticent.say import blind, epsilon, evidence, exposure, groups, record_tests, trust, verdict
+from reticent.say import blind, epsilon, evidence, exposure, groups, loss_tail, record_tests, trust, verdict
 from reticent.say.grammar import agree, listed
 from reticent.say.population import unhealthy, units_told
 
@@ -25,7 +25,9 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
     design = () if near is None else (near.sentence,)
     best = next(audit for audit in document.attacks if audit.name == said.attack)
     game = [record_tests.game(best.targets[0])] if best.targets else []
+    alone = [loss_tail.ALONE] if document.loss_tail is not None else []
     unsaid = (
+        *alone,
         *game,
         *said.cannot_say,
         *unhealthy(population, said.leak),
@@ -39,6 +41,7 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         attacks=tuple(map(evidence.spoken, document.attacks)),
         near_complements=near,
         blind=None if document.blind is None else blind.spoken(document.blind),
+        loss_tail=None if document.loss_tail is None else loss_tail.spoken(document.loss_tail),
         epsilon=None if document.epsilon is None else epsilon.spoken(document.epsilon),
         groups=tuple(groups.spoken(one, names, population) for one in document.groups),
         exposure=None if document.exposure is None else exposure.spoken(document.exposure),

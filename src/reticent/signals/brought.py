@@ -62,8 +62,9 @@ def _other_axes(shape: tuple[int, ...], records: int, name: str) -> str:
         return f"{expected}, got {shape}: are records and models exchanged? Give {name}.swapaxes(0, 1)"
     if len(shape) in {1, 2} and shape[0] == records:
         return (
-            f"{expected}, got {shape}, as of one model alone, which cannot be attacked by comparing: at least 2 models "
-            f"are needed, each trained on other records: give numpy.stack of their {name}, and a row of membership each"
+            f"{expected}, got {shape}, as of one model alone: give {name}[None] and membership[None]; "
+            f"or, to compare it, numpy.stack of the {name} of models that were each trained on other "
+            "records, and a row of membership each"
         )
     return f"{expected}, got {shape}"
 

@@ -15,9 +15,9 @@ agree. A claim of the paper's also needs that what was run is the paper's settin
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from reticent.auditing.intervals import Interval
 from reticent.errors import InputError
 from reticent.findings import study as findings
+from reticent.findings.base import Interval
 from reticent.findings.study import Answer, Form, Reason
 from reticent.studies.numbers import CONFIDENCE, Pooled
 

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtrit
 
 from reticent.auditing.bootstrap import MANY, NO_SPREAD, crossed_variance
-from reticent.auditing.intervals import Interval, degenerate, tail
+from reticent.auditing.intervals import degenerate, tail
 from reticent.errors import InputError
+from reticent.findings.base import Interval
 from reticent.findings.study import FEW, SeedsEstimate
 
 Floats = NDArray[np.float64]

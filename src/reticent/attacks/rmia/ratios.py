@@ -150,4 +150,4 @@ def _mean(
             for out in (left_out[target], dropped.which[target, record]):
                 rest[out, np.arange(len(record))] = 0.0
             result[target, record] = leave_one_out.total(rest)
-    return np.divide(result, np.maximum(count, 1, out=count), out=result)
+    return np.divide(result, np.maximum(count, 1), out=result)

@@ -30,7 +30,7 @@ from reticent.jobs.comparison.sources import (
 from reticent.jobs.config import OWN, Job, by_record, chosen, gather, prepare
 from reticent.jobs.defenses import NONE, has_defense
 from reticent.jobs.reading import read_document
-from reticent.options import SHORT, AttackConfig, AuditConfig, DataOptions, Options
+from reticent.options import ALL, SHORT, AttackConfig, AuditConfig, DataOptions, Options
 from reticent.say.grammar import agree
 from reticent.spec import text
 from reticent.training.augmentation import usual
@@ -188,9 +188,10 @@ class _ForAll:
             if job.config.reference is None and len(job.population.roles.reference) < most:
                 made[name] = self._with_unaware(prepare(job.config.replace(reference=most), job.records))
         # Where all attacks that fit are asked for, only those are compared by that fit every row.
-        common = set.intersection(*({one.method for one in job.attacks} for job in made.values()))
-        for name, job in made.items():
-            made[name] = replace(job, attacks=tuple(one for one in job.attacks if one.method in common))
+        if any(ALL in job.config.attacks for job in made.values()):
+            common = set.intersection(*({one.method for one in job.attacks} for job in made.values()))
+            for name, job in made.items():
+                made[name] = replace(job, attacks=tuple(one for one in job.attacks if one.method in common))
         return [RowSpec.of_job(name, job) for name, job in made.items()]
 
     def validated(self, runs: bool) -> None:

@@ -10,7 +10,18 @@ from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument, Leak, Verdict
 from reticent.findings.records import RecordRow
 from reticent.report import blocks as b
-from reticent.report.kinds import attacks, blind, epsilon, groups, importance, method, models, record_table, trust
+from reticent.report.kinds import (
+    attacks,
+    blind,
+    epsilon,
+    groups,
+    importance,
+    loss_tail,
+    method,
+    models,
+    record_table,
+    trust,
+)
 from reticent.report.wording import TIES
 from reticent.rounding import count, decimals, fraction, interval, level, percent
 from reticent.say import exposed_group
@@ -50,6 +61,7 @@ def audit(
             *attacks.table(document, audits),
             *importance.blocks(audits),
             *b.only(b.PAGE, *attacks.figures(document, audits)),
+            *loss_tail.blocks(document.loss_tail),
             *blind.blocks(document.blind, {"": audits}, document.verdict.fpr),
             *_epsilon(document, audits),
             *trust.non_adaptive(document, audits),

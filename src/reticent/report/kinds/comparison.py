@@ -123,8 +123,46 @@ def _unaware(rows: Sequence[Row]) -> bool:
 
 def _rows(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block, ...]:
     """Put the rows into a table, and say how to read it."""
-    fpr, sure = document.fpr, level(document.confidence)
-    costs = [document.costs(row) for row in rows]
+    knowing = " of attackers who know the defense" * _unaware(rows)
+    unbeaten = (
+        f"Not beaten: no other line{knowing} is at least as accurate on non-members, leaks at most as much, and is "
+        "better in one of the two, by the estimates alone. Several lines can be: they are different trade-offs, not "
+        "one winner."
+    )
+    texts = [
+        f"Beside each number stands its {level(document.confidence)} interval. Chance: AUC 0.5, and TPR equal to FPR."
+    ]
+    if any(row.role is Role.CONTROL for row in rows):
+        texts.append(
+            "Control: the baseline, stopped early to be about as accurate as a recipe. The recipe is worth its cost "
+            "only if it leaks less than its control."
+        )
+    notes = [f"{count(rows[0].models)} models of every line."] if rows and _alike(rows) else []
+    notes += [
+        unbeaten,
+        "AUC and members found are each of the attack that finds most by that measure under a recipe, which may be two "
+        "attacks; every attack is listed below.",
+    ]
+    if any(document.costs(row).peak_memory_bytes_per_model is not None for row in rows):
+        notes.append(
+            "Seconds and memory are of training one model, the mean over models, on the machine that trained them; "
+            "memory is what training took beyond what its process held before."
+        )
+    return (
+        b.Heading("Recipe by recipe", "rows", only=b.PAGE),
+        _table_of_rows(document, rows),
+        *b.only(b.TEXTS, *(b.Prose(line, "note") for line in (*texts, unbeaten))),
+        b.Bullets(tuple(notes), "note", only=b.PAGE),
+    )
+
+
+def _alike(rows: Sequence[Row]) -> bool:
+    """Whether every line has as many models."""
+    return len({row.models for row in rows}) == 1
+
+
+def _table_of_rows(document: ComparisonDocument, rows: Sequence[Row]) -> b.Table:
+    fpr, costs = document.fpr, [document.costs(row) for row in rows]
     columns = {
         b.Column("Recipe", numbers=False): [
             b.Cell((b.Dot(pictures.kind(document, row), str(at)), b.Name(row.name)), at, _remarked(document, row))
@@ -136,55 +174,17 @@ def _rows(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block, .
         b.Column(_found(fpr)): [estimate(row.tpr, True, decimals(fpr)) for row in rows],
         b.Column("Epsilon, at least"): [_epsilon(row) for row in rows],
         b.Column("Not beaten", numbers=False): [b.Cell("✓ yes" if row.pareto else "no") for row in rows],
-        b.Column("Models", only=b.PAGE): [b.Cell(count(row.models), row.models) for row in rows],
+        b.Column("Models", only=b.PAGE): [
+            NOTHING if _alike(rows) else b.Cell(count(row.models), row.models) for row in rows
+        ],
         b.Column("Cost a model", only=b.PAGE): [
             _cost(one.seconds_per_model, one.peak_memory_bytes_per_model) for one in costs
         ],
     }
-    same = len({row.models for row in rows}) == 1
-    shown = {
-        column: cells
-        for column, cells in columns.items()
-        if any(cell != NOTHING for cell in cells) and not (same and column.title == "Models")
-    }
-    heads, cells = tuple(shown), zip(*shown.values(), strict=True)
-    table = b.Table(
-        f"Accuracy and leak of each recipe; below each number its {sure} interval",
-        heads,
-        tuple(cells),
-        key="rows-table",
-        sortable=True,
-        find="name",
-    )
-    knowing = " of attackers who know the defense" * _unaware(rows)
-    unbeaten = (
-        f"Not beaten: no other line{knowing} is at least as accurate on non-members, leaks at most as much, and is "
-        "better in one of the two, by the estimates alone. Several lines can be: they are different trade-offs, not "
-        "one winner."
-    )
-    texts = [f"Beside each number stands its {sure} interval. Chance: AUC 0.5, and TPR equal to FPR."]
-    if any(row.role is Role.CONTROL for row in rows):
-        texts.append(
-            "Control: the baseline, stopped early to be about as accurate as a recipe. The recipe is worth its cost "
-            "only if it leaks less than its control."
-        )
-    notes = [f"{count(rows[0].models)} models of every line."] if rows and same else []
-    notes += [
-        unbeaten,
-        "AUC and members found are each of the attack that finds most by that measure under a recipe, which may be two "
-        "attacks; every attack is listed below.",
-    ]
-    if any(one.peak_memory_bytes_per_model is not None for one in costs):
-        notes.append(
-            "Seconds and memory are of training one model, the mean over models, on the machine that trained them; "
-            "memory is what training took beyond what its process held before."
-        )
-    return (
-        b.Heading("Recipe by recipe", "rows", only=b.PAGE),
-        table,
-        *b.only(b.TEXTS, *(b.Prose(line, "note") for line in (*texts, unbeaten))),
-        b.Bullets(tuple(notes), "note", only=b.PAGE),
-    )
+    shown = {column: cells for column, cells in columns.items() if any(cell != NOTHING for cell in cells)}
+    title = f"Accuracy and leak of each recipe; below each number its {level(document.confidence)} interval"
+    lines = zip(*shown.values(), strict=True)
+    return b.table(title, shown, lines, key="rows-table", sortable=True, find="name")
 
 
 def _remarked(document: ComparisonDocument, row: Row) -> tuple[b.Text, ...]:

@@ -57,7 +57,10 @@ def about_models(recipe: Plain | None, population: Population) -> tuple[tuple[st
 
 def about_attacks(audits: Sequence[Audit]) -> tuple[tuple[str, b.Values], ...]:
     """List the options of attacks, and how the intervals were made."""
-    options = tuple((audit.name, tree(_without(audit.spec, "method")) or "no options") for audit in audits)
+    options = tuple(
+        (audit.name, tree({name: item for name, item in audit.spec.items() if name != "method"}) or "no options")
+        for audit in audits
+    )
     drawn = next((audit.bootstrap for audit in audits if audit.bootstrap is not None), None)
     made = () if drawn is None else tuple((f"bootstrap {name}", value) for name, value in values(drawn))
     return ("Options of the attacks", options), ("How the intervals were made", made)
@@ -221,17 +224,19 @@ def value(item: Any) -> str:
     return str(item)
 
 
-def _without(plain: Mapping[str, Any], *names: str) -> dict[str, Any]:
-    return {name: item for name, item in plain.items() if name not in names}
-
-
 def values(found: Finding, *apart: str) -> b.Values:
     """List the fields that have a value, with their units."""
     return tuple(
-        (_name(name), tree(item) if isinstance(item, dict) else _fact(name, item))
-        for name, item in _without(found.to_json(), *apart).items()
-        if item not in (None, [], "")
+        (_name(name), _told(name, item))
+        for name, item in found.content().items()
+        if name not in apart and item not in (None, (), "")
     )
+
+
+def _told(name: str, item: Any) -> str | b.Values:
+    if isinstance(item, Finding):
+        return values(item)
+    return tree(item) if isinstance(item, dict) else _fact(name, item)
 
 
 def _name(name: str) -> str:

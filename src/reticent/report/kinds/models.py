@@ -4,6 +4,7 @@ from functools import partial
 
 from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument
+from reticent.findings.numbers import Spread
 from reticent.report import blocks as b
 from reticent.report.cells import estimate
 from reticent.report.pictures import audit as pictures
@@ -22,7 +23,7 @@ def blocks(document: AuditDocument, best: Audit) -> list[b.Block]:
     made: list[b.Block] = []
     if population.accuracy is not None:
         beside = tuple(
-            b.Prose((f"{name}: ", b.Strong(percent(one.mean)), f" (standard deviation over models {percent(one.std)})"))
+            b.Prose((f"{name}: ", b.Strong(percent(one.mean)), _spread(one)))
             for name, one in (
                 ("Members", population.accuracy.members),
                 ("Non-members", population.accuracy.non_members),
@@ -55,3 +56,7 @@ def _by_model(document: AuditDocument, best: Audit) -> b.Table:
         rows.append((str(model), count(members), *map(percent, right), area))
     heads = ("Model", "Members", "Accuracy, members", "Accuracy, non-members", f"AUC of {short(best.name, 40)}")
     return b.table("Accuracy and leak of each model", heads, rows, key="models-table")
+
+
+def _spread(found: Spread) -> str:
+    return "" if found.std is None else f" (standard deviation over models {percent(found.std)})"

@@ -11,6 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from reticent.findings.attack import Audit, Histogram, RocCurve
 from reticent.findings.population import Population
+from reticent.report.pictures import shapes
 from reticent.report.render.text import clean
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, SERIES, canvas, drawing, render
 from reticent.rounding import count, fraction, interval, level, number, percent
@@ -53,39 +54,19 @@ def curve(axes: Axes, roc: RocCurve, least: float, colour: str, dash: Any, label
 
 def spiked(scores: Histogram) -> bool:
     """Tell whether one bin holds so many scores that equal steps of shares would show it alone."""
-    return max(float(_shares(side).max(initial=0)) for side in (scores.members, scores.non_members)) > SPIKE
+    return max(float(shapes.shares(side).max(initial=0)) for side in (scores.members, scores.non_members)) > SPIKE
 
 
 def histogram(scores: Histogram, attack: str, name: str) -> str:
     """Draw one attack's scores of members and of non-members; see `spiked`."""
     edges = np.asarray(scores.edges, np.float64)
-    inside, outside = _shares(scores.members), _shares(scores.non_members)
-    most = max(1e-9, float(max(inside.max(initial=0), outside.max(initial=0))))
-    both = np.concatenate([inside, outside])
-    least = float(both[both > 0].min(initial=most)) / 1.6 if spiked(scores) else 0.0
+    inside, outside = shapes.shares(scores.members), shapes.shares(scores.non_members)
     with drawing():
         figure, axes = canvas(206, 304)
-        for shares, k, alpha in ((outside, 1, 0.16), (inside, 0, 0.22)):
-            axes.stairs(shares, edges, baseline=least, fill=True, color=SERIES[k], alpha=alpha, linewidth=0)
-        axes.stairs(
-            outside, edges, baseline=least, color=SERIES[1], linewidth=1.5, linestyle=DASHES[1], label="non-members"
-        )
-        axes.stairs(inside, edges, baseline=least, color=SERIES[0], linewidth=1.5, label="members")
-        axes.set(xlabel="score (higher: more like a member)", ylabel="share of records")
-        axes.set_xlim(edges[0], edges[-1])
-        if least:
-            axes.set_yscale("log")
-            axes.set_ylim(least, most * (most / least) ** 0.25)
-            axes.yaxis.set_major_locator(LogLocator(10))
-            axes.yaxis.set_minor_locator(NullLocator())
-        else:
-            axes.set_ylim(0, most * 1.28)
-            axes.yaxis.set_major_locator(MaxNLocator(4))
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: level(round(y, 9)) if y <= 1 else ""))
-        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        axes.legend(loc="upper right", ncols=2, handlelength=1.6, columnspacing=1.2, borderpad=0)
+        shapes.draw(axes, edges, ("members", inside), ("non-members", outside), log=spiked(scores))
+        axes.set_xlabel("score (higher: more like a member)")
         heading = f"Scores of members and non-members under {_short(attack)}"
-        scale = " Shares on a logarithmic axis." if least else ""
+        scale = " Shares on a logarithmic axis." if spiked(scores) else ""
         half = [number(float(edges[1:][np.argmax(side.cumsum() >= 0.5)]), 2) for side in (inside, outside)]
         said = f"Half of the members score below {half[0]} or so, half of the non-members below {half[1]}.{scale}"
         return render(figure, name, heading, f"{heading}. {said}")
@@ -204,11 +185,6 @@ def _positive(values: Sequence[float]) -> Any:
     """Leave out zeros, which a logarithmic axis has no place for."""
     array = np.asarray(values, np.float64)
     return np.where(array > 0, array, np.nan)
-
-
-def _shares(counts: Sequence[float]) -> Any:
-    array = np.asarray(counts, np.float64)
-    return array / max(array.sum(), 1e-12)
 
 
 def _name(audit: Audit) -> str:

@@ -8,7 +8,8 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reticent.findings.locate import StageFound
-from reticent.report.svg import DASHES, INK, MUTED, SERIES, canvas, drawing, render
+from reticent.report.pictures import shapes
+from reticent.report.svg import INK, MUTED, SERIES, canvas, drawing, render
 from reticent.rounding import fraction, interval, level, number, percent
 from reticent.say.grammar import short
 
@@ -61,21 +62,11 @@ def distances(stage: StageFound, name: str) -> str:
     """Draw the distances of records seen by both networks, and of those seen by one."""
     drawn = stage.distances
     edges = np.asarray(drawn.edges, np.float64)
-    both, one = _shares(drawn.both), _shares(drawn.one)
     with drawing():
         figure, axes = canvas(206, 304)
-        axes.stairs(both, edges, fill=True, color=SERIES[1], alpha=0.16, linewidth=0)
-        axes.stairs(one, edges, fill=True, color=SERIES[0], alpha=0.22, linewidth=0)
-        axes.stairs(both, edges, color=SERIES[1], linewidth=1.5, linestyle=DASHES[1], label="seen by both")
-        axes.stairs(one, edges, color=SERIES[0], linewidth=1.5, label="seen by one")
-        axes.set(xlabel="distance of the feature maps", ylabel="share of records")
-        axes.set_xlim(edges[0], edges[-1])
-        top = float(max(both.max(initial=0), one.max(initial=0)))
-        axes.set_ylim(0, max(1e-9, top) * 1.28)
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: level(round(y, 9)) if y <= 1 else ""))
-        axes.yaxis.set_major_locator(MaxNLocator(4))
-        axes.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
-        axes.legend(loc="upper right", ncols=2, handlelength=1.6, columnspacing=1.2, borderpad=0)
+        one, both = shapes.shares(drawn.one), shapes.shares(drawn.both)
+        shapes.draw(axes, edges, ("seen by one", one), ("seen by both", both))
+        axes.set_xlabel("distance of the feature maps")
         heading = f"Distances of feature maps at {short(stage.name, 40)}"
         means = number(drawn.means.one), number(drawn.means.both)
         text = f"Mean distance of records seen by one network {means[0]}, of those seen by both {means[1]}"
@@ -105,8 +96,3 @@ def _stages(axes: Axes, stages: Sequence[StageFound]) -> None:
     axes.tick_params(axis="x", length=0)
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axes.grid(axis="y")
-
-
-def _shares(counts: Sequence[float]) -> Any:
-    array = np.asarray(counts, np.float64)
-    return array / max(array.sum(), 1e-12)

@@ -1,0 +1,45 @@
+"""The loss attack read from the other side: do members still have large losses?
+
+Paper: arXiv 2510.19773. Over models of many architectures, the true-negative rate at a low false-negative rate follows
+what LiRA, which needs references, finds at a low false-positive rate. No rate is predicted from it here, as the fitted
+line is not known.
+"""
+
+from collections.abc import Sequence
+
+from numpy.typing import ArrayLike
+
+from reticent.auditing.intervals import clopper_pearson
+from reticent.auditing.roc import records_needed, tnr_at_fnr
+from reticent.findings.loss_tail import LossTail, TailRate
+
+FNRS = (0.01, 0.001)
+
+
+def loss_tail(
+    scores: ArrayLike, members: ArrayLike, confidence: float = 0.95, fnrs: Sequence[float] = FNRS
+) -> LossTail:
+    """Measure how many non-members have a larger loss than nearly all members.
+
+    Args:
+        scores: ``(N,)``, minus the loss, or what ranks alike.
+        members: booleans ``(N,)``.
+        confidence: of the intervals.
+        fnrs: shares of the members that may have a larger loss.
+
+    Returns:
+        The rates, without a sentence (`say.loss_tail`).
+
+    Raises:
+        ShapeError: the shapes differ, or `members` is not boolean.
+        InputError: bad scores, an empty group, or a bad option.
+    """
+    rates = []
+    for fnr in fnrs:
+        point, unresolved = tnr_at_fnr(scores, members, fnr), TailRate(fnr=fnr, records_needed=records_needed(fnr))
+        if not point.false_positives_allowed:
+            rates.append(unresolved)
+            continue
+        low, high = clopper_pearson(point.true_positives, point.members, confidence)
+        rates.append(unresolved.with_(tnr=point.tpr, interval=(float(low), float(high))))
+    return LossTail(rates=tuple(rates), confidence=confidence)

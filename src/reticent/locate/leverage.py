@@ -1,0 +1,88 @@
+"""How much a record's label moves the last layer that was fitted to it: a risk of members that needs no other model.
+
+Paper: arXiv 2602.15919: for linear regression with known noise, the leverage h of a member decides how well an attack
+finds it; the residual has variance ``sigma^2 / (1 - h)`` where the record was left out, and ``sigma^2 (1 - h)`` where
+not. For networks the paper's formula was not at hand; this is the leverage of the last layer as a logistic regression::
+
+    h_i = tr(H^-1 (u_i u_i' (x) S_i)),   H = sum_j u_j u_j' (x) S_j + lambda I,   S_j = diag(p_j) - p_j p_j'
+
+with u the features before the last layer and p the probabilities. In a well-trained network S_i goes to 0, and h_i with
+it; the form "label" leaves S_i out, and asks how far the prediction moves with the label alone.
+"""
+
+from typing import Literal
+
+import numpy as np
+from scipy.stats import chi2
+
+from reticent import checks
+from reticent.arrays import Floats
+from reticent.errors import InputError
+
+Form = Literal["curvature", "label"]
+PENALTY = 1e-3
+"""Of the mean diagonal of the sum."""
+WHOLE = 4000
+"""Weights of the last layer up to which their whole matrix is inverted (128 MB); beyond, one block a class."""
+
+
+def last_layer(features: Floats, probabilities: Floats, form: Form = "curvature", penalty: float = PENALTY) -> Floats:
+    """Compute the leverage of members in the last layer.
+
+    Args:
+        features: ``(N, d)``, what the last layer sees; with a column of ones for its bias.
+        probabilities: ``(N, C)``.
+        form: "curvature" weighs by how unsure the prediction is, "label" does not.
+        penalty: lambda as a share of the mean diagonal of the sum.
+
+    Returns:
+        ``(N,)``, at least 0; larger means more at risk. Cost: O(N d^2 C^2 + (d C)^3) up to `WHOLE` weights, then
+        O(N d^2 C + d^3 C).
+
+    Raises:
+        ShapeError: the arrays do not fit each other.
+        InputError: numbers that are not finite, or a penalty that is not above 0.
+    """
+    u, p = checks.floats(features=features, ndim=2), checks.floats(probabilities=probabilities, ndim=2)
+    checks.shape(probabilities=p, expected=(len(u), p.shape[1]), meaning="(records, classes), as `features` has")
+    if not penalty > 0:
+        raise InputError(f"penalty: expected a number above 0, got {penalty}")
+    (count, width), classes = u.shape, p.shape[1]
+    own = np.einsum("nd,nd->n", u, u)
+    total = float((own * (p * (1 - p)).sum(axis=1)).sum())
+    shrink = penalty * total / (classes * width) or np.finfo(float).tiny
+    pairs = [(c, k) for c in range(classes) for k in range(classes)] if width * classes <= WHOLE else []
+    pairs = pairs or [(c, c) for c in range(classes)]
+    if len(pairs) == classes:
+        inverse = {
+            (c, c): np.linalg.inv((u * (p[:, c] * (1 - p[:, c]))[:, None]).T @ u + shrink * np.eye(width))
+            for c in range(classes)
+        }
+    else:
+        whole = np.empty((classes * width, classes * width))
+        for c, k in pairs:
+            weights = p[:, c] * ((c == k) - p[:, k])
+            whole[c * width : (c + 1) * width, k * width : (k + 1) * width] = (u * weights[:, None]).T @ u
+        solved = np.linalg.inv(whole + shrink * np.eye(len(whole)))
+        inverse = {(c, k): solved[c * width : (c + 1) * width, k * width : (k + 1) * width] for c, k in pairs}
+    found = np.zeros(count)
+    for c, k in pairs:
+        if form == "label" and c != k:
+            continue
+        weights = p[:, c] * ((c == k) - p[:, k]) if form == "curvature" else 1.0
+        found += weights * np.einsum("nd,nd->n", u @ inverse[c, k], u)
+    return np.maximum(found, 0.0)
+
+
+def linear(x: Floats) -> Floats:
+    """Compute the leverages of a linear regression: ``x_i' (X'X)^-1 x_i`` of the rows of ``(N, d)``; their sum is d."""
+    q, _ = np.linalg.qr(x)
+    return np.asarray((q**2).sum(axis=1))
+
+
+def found_rate(leverage: float, fpr: float) -> float:
+    """Compute how often the best attack finds a member of a linear regression, at a false-positive rate.
+
+    ``F(F^-1(alpha) / (1 - h)^2)``, F the law of chi squared with one degree of freedom.
+    """
+    return float(chi2.cdf(chi2.ppf(fpr, 1) / (1 - leverage) ** 2, 1))

@@ -1,0 +1,48 @@
+"""How much a member's loss moved over training: a ranking of members by risk that needs no other model.
+
+Paper: arXiv 2411.05743 (LT-IQR): the interquartile range of a record's losses, before training and after every epoch.
+Their released code takes the losses with the network in training mode; here they are taken in eval mode. Only traces of
+equally many epochs compare, and a record that was not trained on has no trace that means the same.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from reticent import checks
+from reticent.arrays import Floats
+from reticent.errors import ShapeError
+
+
+def interquartile(losses: ArrayLike) -> Floats:
+    """Compute the interquartile range of each record's losses.
+
+    Args:
+        losses: ``(E + 1, N)``: before training, and after each of E epochs.
+
+    Returns:
+        ``(N,)``; larger means more at risk. Quartiles by linear interpolation.
+
+    Raises:
+        ShapeError: not two axes, or fewer than two times.
+        InputError: a loss is not finite.
+    """
+    traces = checks.floats(losses=losses, ndim=2)
+    if len(traces) < 2:
+        raise ShapeError(f"losses: expected those before training and after at least one epoch, got {len(traces)}")
+    low, high = np.quantile(traces, (0.25, 0.75), axis=0)
+    return np.asarray(high - low)
+
+
+def share_at_risk(scores: ArrayLike, at_risk: ArrayLike, share: float = 0.01) -> float:
+    """Judge a ranking: of the records that it puts first, the share that is truly at risk (precision at k).
+
+    Args:
+        scores: ``(N,)``, larger means more at risk.
+        at_risk: booleans ``(N,)``, such as whether LiRA finds the member at a false-positive rate of 0.001.
+        share: of the records that are put first; at least one.
+
+    Returns:
+        From 0 to 1.
+    """
+    order = np.argsort(-checks.floats(scores=scores, ndim=1), kind="stable")
+    return float(checks.boolean(at_risk=at_risk, ndim=1)[order[: max(1, round(share * len(order)))]].mean())

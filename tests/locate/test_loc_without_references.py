@@ -1,0 +1,96 @@
+"""Risk without references: quartiles of traces, leverages by their definition, and what they decide."""
+
+import numpy as np
+import pytest
+
+from reticent.errors import InputError, ShapeError
+from reticent.locate import leverage
+from reticent.locate.leverage import found_rate, last_layer, linear
+from reticent.locate.loss_trace import interquartile, share_at_risk
+
+RNG = np.random.default_rng
+
+
+def test_the_quartiles_of_a_trace():
+    assert interquartile(np.array([[2, 1, 0.5, 0.25, 0.125], [3] * 5]).T).tolist() == [0.75, 0]
+    with pytest.raises(ShapeError, match="before training and after at least one epoch, got 1"):
+        interquartile(np.ones((1, 4)))
+
+
+def test_precision_of_a_ranking():
+    scores, risk = np.arange(200.0), np.arange(200) == 199
+    assert share_at_risk(scores, risk) == 0.5  # two of 200 are put first
+    assert share_at_risk(-scores, risk) == 0
+    assert share_at_risk(scores[:50], risk[150:]) == 1
+
+
+def test_leverages_of_a_regression_sum_to_its_columns_and_decide_what_is_found():
+    x = RNG(0).normal(size=(30, 5))
+    h = linear(x)
+    assert h.sum() == pytest.approx(5)
+    assert h == pytest.approx(np.einsum("nd,nd->n", x @ np.linalg.inv(x.T @ x), x))
+    assert found_rate(0.5, 0.01) == pytest.approx(0.019997, abs=1e-5)
+    assert found_rate(0.5, 0.1) == pytest.approx(0.198439, abs=1e-5)
+    assert found_rate(0.5, 1e-8) / 1e-8 == pytest.approx(2, rel=1e-3)  # 1 / (1 - h)
+    assert found_rate(0.0, 0.1) == pytest.approx(0.1)
+
+
+def test_residuals_in_and_out_have_the_variances_that_leverage_gives():
+    rng = RNG(1)
+    x = rng.normal(size=(30, 5))
+    x[0] *= 2
+    h, y = linear(x)[0], rng.normal(size=(60_000, 30))
+    inside = y[:, 0] - y @ (x @ np.linalg.solve(x.T @ x, x[0]))
+    outside = y[:, 0] - y[:, 1:] @ (x[1:] @ np.linalg.solve(x[1:].T @ x[1:], x[0]))
+    assert inside.var() == pytest.approx(1 - h, rel=0.03)
+    assert outside.var() == pytest.approx(1 / (1 - h), rel=0.03)
+
+
+def slow(u, p, form):
+    """The definition, by Kronecker products."""
+    s = [np.diag(row) - np.outer(row, row) for row in p]
+    total = sum(np.kron(curve, np.outer(own, own)) for own, curve in zip(u, s, strict=True))
+    shrink = 1e-3 * np.trace(total) / len(total)
+    inverse = np.linalg.inv(total + shrink * np.eye(len(total)))
+    parts = s if form == "curvature" else [np.eye(p.shape[1])] * len(p)
+    found = [np.trace(inverse @ np.kron(part, np.outer(own, own))) for own, part in zip(u, parts, strict=True)]
+    return np.array(found), np.trace(total @ inverse)
+
+
+@pytest.mark.parametrize("form", ["curvature", "label"])
+def test_the_last_layer_is_the_definition(form):
+    rng = RNG(2)
+    u, p = rng.normal(size=(40, 4)), rng.dirichlet(np.ones(3), size=40)
+    expected, trace = slow(u, p, form)
+    found = last_layer(u, p, form)
+    assert found == pytest.approx(expected, rel=1e-9)
+    if form == "curvature":
+        assert found.sum() == pytest.approx(trace, rel=1e-9)
+
+
+def test_many_weights_are_taken_class_by_class(monkeypatch):
+    rng = RNG(3)
+    u, p = rng.normal(size=(50, 4)), rng.dirichlet(np.ones(3), size=50)
+    monkeypatch.setattr(leverage, "WHOLE", 11)
+    shrink = 1e-3 * sum((own @ own) * (row * (1 - row)).sum() for own, row in zip(u, p, strict=True)) / 12
+    expected = np.zeros(50)
+    for c in range(3):
+        weights = p[:, c] * (1 - p[:, c])
+        inverse = np.linalg.inv((u * weights[:, None]).T @ u + shrink * np.eye(4))
+        expected += weights * np.einsum("nd,nd->n", u @ inverse, u)
+    assert last_layer(u, p) == pytest.approx(expected)
+
+
+def test_a_sure_model_loses_the_curvature_and_not_the_label():
+    rng = RNG(4)
+    u, logits = rng.normal(size=(60, 3)), 30 * np.eye(3)[rng.integers(0, 3, 60)]
+    p = np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True)
+    assert last_layer(u, p, penalty=1.0).max() < 1
+    assert last_layer(u, p, "label", penalty=1.0).max() > 1e6
+
+
+def test_bad_input_is_refused():
+    with pytest.raises(ShapeError, match="probabilities"):
+        last_layer(np.ones((4, 2)), np.ones((5, 3)))
+    with pytest.raises(InputError, match="penalty: expected a number above 0, got 0"):
+        last_layer(np.ones((4, 2)), np.ones((4, 3)) / 3, penalty=0)

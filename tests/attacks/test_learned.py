@@ -10,7 +10,7 @@ from scipy.special import log_softmax, softmax
 from scipy.stats import entropy
 
 from reticent import seeds
-from reticent.attacks import Problem, importance, parse, score
+from reticent.attacks import Problem, importance, learned, parse, score
 from reticent.attacks.learned import pretenders
 from reticent.attacks.learned.features import Answers, Scales, Side, answers, features
 from reticent.attacks.learned.learner import learn
@@ -222,6 +222,45 @@ def test_the_references_that_are_kept_are_as_many_as_stated_and_never_the_player
         assert not kept[players[place], np.arange(80)].any()
 
 
+def test_references_that_play_are_not_compared_with_their_complements():
+    first = np.random.default_rng(0).random((8, 200)) < 0.5
+    known = np.stack([first, ~first], axis=1).reshape(16, 200)
+    group = pretenders.everyone(problem(1, records=200, membership=known))
+    np.testing.assert_array_equal(group.apart, np.kron(np.eye(8), np.ones((2, 2))).astype(bool))
+    least = np.minimum(known.sum(axis=0), (~known).sum(axis=0))
+    assert (group.count == least - 1).all()  # of a pair one is IN and one OUT
+
+
+def test_a_target_is_compared_with_draws_from_equally_many_of_both_kinds(monkeypatch):
+    case = problem(2, models=13, records=40, population=0)
+    group, word = next(pretenders.groups(case)), pretenders.words(case, seeds.rng(0, "x"))
+    seen, original = [], Side.of.__func__
+
+    def spied(cls, references, kept, pooled):
+        seen.append(kept)
+        return original(cls, references, kept, pooled)
+
+    monkeypatch.setattr(Side, "of", classmethod(spied))
+    list(pretenders.compared(case, group, word, pretenders.scales(case, group, np.arange(40)), 60))
+    inside = case.membership.matrix[group.references]
+    least = np.minimum(inside.sum(axis=0), (~inside).sum(axis=0))
+    assert (inside.sum(axis=0) != (~inside).sum(axis=0)).all()
+    for place in range(2):
+        for kind in range(2):
+            drawn = np.any(seen[120 * place + kind : 120 * (place + 1) : 2], axis=0)
+            assert (drawn.sum(axis=0) == least).all()
+
+
+def test_members_of_a_record_weigh_as_much_as_its_non_members(monkeypatch):
+    seen = []
+    monkeypatch.setattr(learned.learner, "learn", lambda spec, rows, members, weights: seen.append(weights))
+    members = np.array([[1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 0, 1, 0]], dtype=bool)
+    learned._learned(parse("learned"), np.zeros((4, 4, 2)), members, np.array([True, True, True, False]))
+    # Three to one, none to four (of whom nothing is learned), two to two.
+    expected = [[2 / 3, 0, 1], [2 / 3, 0, 1], [2 / 3, 0, 1], [2, 0, 1]]
+    np.testing.assert_allclose(seen[0].reshape(4, 3), expected)
+
+
 def test_more_records_than_rows_have_some_references_play(monkeypatch):
     monkeypatch.setattr(pretenders, "ROWS", 700)
     case = planted(records=300)
@@ -246,8 +285,9 @@ def test_the_rule_is_judged_against_what_all_records_have():
     rows = rng.normal(size=(4000, 3)).astype(np.float32)
     members = rng.random(4000) < 0.8
     for learner in ("trees", "logistic"):
-        rule = learn(parse({"method": "learned", "learner": learner, "rounds": 20}), rows, members, np.ones(4000))
-        assert abs(rule(rows).mean()) < 0.05
+        for weights in (np.ones(4000), np.where(members, 0.25, 1.0)):
+            rule = learn(parse({"method": "learned", "learner": learner, "rounds": 20}), rows, members, weights)
+            assert abs(rule(rows).mean()) < 0.05
 
 
 def test_another_seed_draws_other_references():

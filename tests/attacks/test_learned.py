@@ -186,6 +186,26 @@ def test_a_record_that_is_recognised_gives_nothing_away(learner):
     assert abs(np.mean(found) - 0.5) < 0.03
 
 
+def test_no_record_is_judged_by_a_rule_that_was_learned_from_it(monkeypatch):
+    """All models say the same of a record, and of each another thing, so that the margin is its name."""
+    margins = np.broadcast_to(np.arange(60.0), (8, 60))
+    case = Problem.make(Signals.from_margins(margins, np.zeros(60, dtype=int), 3), Membership.draw(8, 60, 0))
+    judged = []
+
+    def learn(spec, rows, members, weights):
+        def rule(asked):
+            assert not np.isin(asked[:, 0], rows[:, 0]).any()
+            judged.append(len(asked))
+            return np.zeros(len(asked))
+
+        return rule
+
+    monkeypatch.setattr(learned.learner, "learn", learn)
+    score(FAST, case)
+    assert sum(judged) == 8 * 60 * 4  # targets, records, draws
+    importance(FAST, case)
+
+
 def test_every_reference_that_plays_the_target_is_compared_with_equally_many_of_both_kinds():
     case = problem(1, models=16, records=200)
     for group in pretenders.groups(case):

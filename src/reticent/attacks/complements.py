@@ -7,8 +7,8 @@ same the other way round. Every attack that compares records with references is 
 
 A reference is left out where the correlation of the two rows is further from zero than one half (rows of equal halves
 then agree on fewer than a quarter of the records, or on more than three quarters) and than chance takes it:
-``1 / (M - 1) + 5 / sqrt(4 q (1 - q) N)``, of which the first is what exact halves of M models have, and q is the share of
-members in the row that is further from a half. Where units are audited, N is their number. None of 20,000 random
+``1 / (M - 1) + 5 / sqrt(4 q (1 - q) N)``, of which the first is what exact halves of M models have, and q is the share
+of members in the row that is further from a half. Where units are audited, N is their number. None of 20,000 random
 exact-half memberships of 8 models and 60 records had such a pair (`tests/attacks/test_complements.py` draws some). With
 few records (below 57 for 4 models, 35 for 8) no pair can be told from chance, and none is left out.
 """

@@ -110,10 +110,11 @@ def test_a_rare_class_that_leaks_is_in_the_verdict(audited):
     assert said.group.records == 40
     assert said.group.auc > 0.98
     assert said.leak == "found"
-    assert 'Class "1" (40 records) leaks more: there, an attacker tells a training record from another one in' in (
-        said.sentence
+    assert (
+        'Class "1" (40 records) leaks more: there, an attacker tells a training record and another record apart in'
+        in (said.sentence)
     )
-    assert "limit and p allow for all 2 groups and 1 attack that were looked at." in said.detail
+    assert "That limit and p allow for having looked at 2 groups and 1 attack." in said.detail
 
 
 def test_where_only_a_group_leaks_the_group_is_the_verdict():

@@ -170,7 +170,7 @@ def test_the_rule_is_judged_against_what_all_records_have():
     rows = rng.normal(size=(4000, 3)).astype(np.float32)
     members = rng.random(4000) < 0.8
     for learner in ("trees", "logistic"):
-        rule = learn(parse({"method": "learned", "learner": learner, "rounds": 20}), rows, members)
+        rule = learn(parse({"method": "learned", "learner": learner, "rounds": 20}), rows, members, np.ones(4000))
         assert abs(rule(rows).mean()) < 0.05
 
 
@@ -180,10 +180,11 @@ def test_another_seed_draws_other_references():
     assert importance("lira", case) is None
 
 
+@pytest.mark.parametrize("learner", ["trees", "logistic"])
 @pytest.mark.parametrize("models", [8, 16, 32])
 @pytest.mark.parametrize("kind", ["plain", "constant", "no class"])
 @pytest.mark.slow
-def test_nothing_is_found_where_membership_was_drawn_apart(kind, models):
+def test_nothing_is_found_where_membership_was_drawn_apart(kind, models, learner):
     """Models learn, or say one thing of all records, or some hold none of one class; members are drawn afterwards."""
     found = []
     for seed in range(4):
@@ -196,7 +197,7 @@ def test_nothing_is_found_where_membership_was_drawn_apart(kind, models):
         if kind == "no class":
             known[: models // 2, labels == 3] = False
         case = Problem.make(Signals.from_logits(logits, labels), known)
-        scores = score("learned", case)
+        scores = score({"method": "learned", "learner": learner}, case)
         alike = labels != 3 if kind == "no class" else np.ones(600, dtype=bool)
         found += [auc(row[alike], inside[alike]) for row, inside in zip(scores, known, strict=True)]
     assert abs(np.mean(found) - 0.5) < 3 * np.std(found) / np.sqrt(len(found)) + 1e-9

@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 
 from reticent.findings.audit import AuditDocument
 from reticent.say import blind, epsilon, evidence, exposure, groups, loss_tail, record_tests, trust, verdict
-from reticent.say.grammar import agree, listed
-from reticent.say.population import unhealthy
+from reticent.say.grammar import agree, listed, short
+from reticent.say.population import unhealthy, units_told
 
 
 def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequence[str] = ()) -> AuditDocument:
@@ -18,6 +18,10 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
     """
     population, names = document.population, document.data.class_names
     said = verdict.spoken(document.verdict, document.attacks, population, names)
+    if document.data.unit is not None and document.data.units is not None:
+        whole = f"{said.sentence} A record here is one {short(document.data.unit)} with all its records."
+        detail = f"{units_told(document.data.unit, document.data.units)} {said.detail}"
+        said = said.with_(sentence=whole, detail=detail)
     detail = f"{said.detail} {verdict.missing_strong(missing)}" if missing else said.detail
     near = None if document.near_complements is None else evidence.near_complements(document.near_complements)
     design = () if near is None else (near.sentence,)

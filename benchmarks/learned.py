@@ -15,7 +15,7 @@ from unittest import mock
 import numpy as np
 
 NAMES = ("lira", "rmia", "learned")
-REPLICATES = 1000
+REPLICATES = 400
 
 
 def audited(options, folder):

@@ -144,6 +144,10 @@ class AuditConfig(DataOptions, AttackConfig):
     training all remaining models already, this one exits with 2; run it again later."""
     out: Folder = "reticent-audit"
     """Folder for the report and its numbers."""
+    unit: str | None = None
+    """A column whose values name persons, or other units of several records (for tables also a --not-feature): who
+    trains on what is drawn by unit, no unit has two roles, and what is measured is told of units. [records are units]
+    """
     defense: Annotated[str | Options | None, BeforeValidator(_name_or_table)] = None
     """A name of `reticent defenses`, or several joined by +, with options: dpsgd:epsilon=8; in a file or in Python also
     a table with ``name`` and options. Short for the recipe's objective, procedure and output. [none]"""

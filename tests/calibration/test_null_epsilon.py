@@ -2,7 +2,8 @@
 
 Each may err in 5 % of runs, so of 400 at most 31 (the 99 % quantile of the binomial). Measured, of 400, over five kinds
 of scores and 40, 400 and 4,000 records: all-thresholds, gaussian 0; split at most 1; given at most 3; one-run 5 to 26,
-corrected 0 to 6. Two exact limits that must both be off together make the first four careful; one-run has a single one.
+corrected 0 to 6; f-dp 1 to 17. Two exact limits that must both be off together make the first four careful; one-run has
+a single one.
 """
 
 from collections import Counter

@@ -4,6 +4,9 @@ import numpy as np
 import pytest
 
 import reticent
+from reticent.auditing.blind.baseline import baseline
+from reticent.auditing.blind.features import of_records
+from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.errors import InputError
 from reticent.findings.audit import Leak, Reason
@@ -122,3 +125,13 @@ def test_other_records_are_refused():
         reticent.attack(**arrays, records=Records.make(x[:-1], labels[:-1]))
     with pytest.raises(InputError, match="records: their classes are not those of the outputs' labels"):
         reticent.attack(**arrays, records=Records.make(x, np.roll(labels, 1)))
+
+
+@pytest.mark.slow
+def test_a_membership_that_reticent_drew_is_no_shift():
+    """The null control of the baseline, once: real records, halves drawn by the package."""
+    records = reticent.load("digits")
+    members = Membership.draw(4, len(records), 0).matrix
+    found = baseline(members, records.y, of_records(records.kind, records.x), records.groups, seed=0).found
+    assert not found.shift
+    assert found.auc == pytest.approx(0.5, abs=0.03)

@@ -12,7 +12,8 @@ are in far more or fewer than half of the models, nothing is dropped; if members
 says nothing of the target there.
 
 Those dropped are drawn by a hash of the target's and the record's number: what any model says, and the target's
-membership, have no part in it. So a record that stands elsewhere in the data has another draw.
+membership, have no part in it. So a record that stands elsewhere in the data has another draw. Records of one unit have
+one draw, so that the scores of all of them together are exchangeable too.
 """
 
 from dataclasses import dataclass
@@ -72,7 +73,7 @@ class Balance:
 
     def __init__(self, problem: Problem) -> None:
         """Count every target's references."""
-        self._rows = rows(problem.targets, problem.references)
+        self._rows, self._units = rows(problem.targets, problem.references), problem.units
         self._words = _mixed((problem.targets.astype(np.uint64) + np.uint64(1)) * _ODD)[:, None]
         counted = reference_counts.counts(problem.membership, problem.targets, problem.references)
         found = [_least(inside, outside) for inside, outside in counted]
@@ -123,6 +124,8 @@ class Balance:
     def _turn(self, block: slice, targets: slice, counts: Rows) -> Rows:
         """Draw a number from 0 up to a count for each target and record, ``(T, n)``."""
         records = np.arange(block.start, block.start + counts.shape[-1], dtype=np.uint64)
+        if self._units is not None:
+            records = self._units.codes[block.start : block.start + counts.shape[-1]].astype(np.uint64)
         words = _mixed(_mixed(records * _ODD) + self._words[targets])
         words >>= _HALF
         words *= counts.view(np.uint64)

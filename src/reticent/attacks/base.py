@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import arrays, checks
 from reticent.data.membership import Membership, as_membership, booleans
+from reticent.data.units import Units
 from reticent.errors import InputError, ShapeError
 from reticent.findings.evidence import Importance
 from reticent.signals.matrix import Floats, Matrix, Signals
@@ -33,6 +34,7 @@ class Problem:
         population: what the same M models say of Z records that none was trained on, or None.
         replicas: what each model's own Split-AI says of the records that it holds, ``(M, N, C)`` probabilities, NaN
             elsewhere; or None. An attack looks at those of references only, never at its target's.
+        units: to which unit each record belongs, where units are audited; or None.
     """
 
     signals: Signals
@@ -41,6 +43,7 @@ class Problem:
     references: Rows
     population: Signals | None = None
     replicas: Matrix | None = None
+    units: Units | None = None
 
     @classmethod
     def make(
@@ -51,6 +54,7 @@ class Problem:
         references: ArrayLike | None = None,
         population: Signals | None = None,
         replicas: Matrix | None = None,
+        units: Units | None = None,
     ) -> "Problem":
         """Check that the parts of a problem fit each other.
 
@@ -61,6 +65,7 @@ class Problem:
             references: rows to learn from; by default all M. May be empty for attacks that learn nothing.
             population: of the same M models, on records that none was trained on.
             replicas: probabilities by each model's own Split-AI of the records that it holds, ``(M, N, C)``.
+            units: to which unit each record belongs; all of a unit are in a model's training set, or none.
 
         Returns:
             The problem.
@@ -98,13 +103,26 @@ class Problem:
                 f"{tuple(replicas.shape)}"
             )
         rows, learned = model_rows(known.models, targets, references)
-        return cls(signals, known, rows, learned, population, replicas)
+        if units is not None:
+            units.of_units(known.matrix)
+        return cls(signals, known, rows, learned, population, replicas, units)
 
     def among(self, ids: NDArray[np.int64]) -> "Problem":
         """Keep some of the records ``(K,)``, in their order, of answers in memory."""
         replicas = None if self.replicas is None else np.asarray(self.replicas[:, ids])
         known = Membership(self.membership.matrix[:, ids])
-        return replace(self, signals=self.signals.among(ids), membership=known, replicas=replicas)
+        units = None if self.units is None else self.units.among(ids)
+        return replace(self, signals=self.signals.among(ids), membership=known, replicas=replicas, units=units)
+
+    @property
+    def drawn(self) -> Membership:
+        """Who was trained on what, by unit where units are audited: ``(M, N)`` or ``(M, U)``."""
+        return self.membership if self.units is None else Membership(self.units.of_units(self.membership.matrix))
+
+    @property
+    def members(self) -> NDArray[np.bool_]:
+        """Which targets were trained on which records ``(T, N)``, or units ``(T, U)`` where these are audited."""
+        return self.drawn.matrix[self.targets]
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from reticent import seeds
 from reticent.data.records import Records
+from reticent.data.units import Units
 from reticent.errors import RolesError
 
 Ids = NDArray[np.int64]
@@ -43,8 +44,9 @@ class Roles:
         validation: int = 0,
         reference: int = 0,
         population: int = 0,
+        units: Units | None = None,
     ) -> "Roles":
-        """Divide the records at random; exact duplicates stay together."""
+        """Divide the records at random; exact duplicates, and the records of one unit, stay together."""
         others = {"validation": validation, "reference": reference, "population": population}
         negative = {name: n for name, n in {"audited": audited or 0, **others}.items() if n < 0}
         if negative:
@@ -58,14 +60,15 @@ class Roles:
                 f"roles: expected at most {len(records):,} records, which is all there are, got {', '.join(asked)}"
                 f"{total}: ask for fewer"
             )
-        order = seeds.rng(seed, "roles").permutation(np.unique(records.groups))
-        sizes = np.bincount(records.groups, minlength=len(records))
+        together = records.groups if units is None else units.together(records.groups)
+        order = seeds.rng(seed, "roles").permutation(np.unique(together))
+        sizes = np.bincount(together, minlength=len(records))
         taken: dict[str, Ids] = {}
         for name, count in others.items():
             taken[name], order = _take(order, sizes, count, name)
         rest = order if audited is None else _take(order, sizes, audited, "audited")[0]
         taken["audited"] = rest
-        return cls(**{name: np.flatnonzero(np.isin(records.groups, group)) for name, group in taken.items()})
+        return cls(**{name: np.flatnonzero(np.isin(together, group)) for name, group in taken.items()})
 
     def check(self, records: Records) -> None:
         """Check that the roles share no record and no exact duplicate of one."""

@@ -46,6 +46,11 @@ class Data(Finding):
     attacker's)."""
     roles_digest: Annotated[str | None, LeftOut] = None
     "Hash of who has which role."
+    unit: Annotated[str | None, LeftOut] = None
+    """Only where units of several records are audited, such as persons: the column that names them. Members,
+    non-members and shares of all attacks, groups and epsilons are then of units."""
+    units: Annotated[Count | None, LeftOut] = None
+    "How many units the audited records are of."
     licence: Annotated[str | None, LeftOut] = None
     citation: Annotated[str | None, LeftOut] = None
     columns: Annotated[tuple[ColumnReading, ...], Empty] = ()

@@ -31,7 +31,7 @@ from reticent.procedures import entry
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
-from reticent.say.population import fewer, repeated, several_records
+from reticent.say.population import fewer, of_units, repeated, several_records
 from reticent.spec import full
 from reticent.store import Store
 
@@ -123,7 +123,9 @@ def evaluate(job: Job, work: Work) -> Evaluated:
     with work.on("scoring"):
         signals, others = population_signals.signals(job.population, store, made)
         replicas = opened(job.attacks, job.population, store, made)
-        problem = Problem.make(signals, job.population.membership, population=others, replicas=replicas)
+        problem = Problem.make(
+            signals, job.population.membership, population=others, replicas=replicas, units=job.units
+        )
         settings = Settings.of(job.config, document.accountant(made))
         ids = job.population.roles.audited
         measured = measure(problem, job.attacks, settings, ids=ids, partitions=job.partitions, progress=work.tell)
@@ -162,7 +164,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
     job, made, measured = evaluated.job, evaluated.made, evaluated.measured
     facts = document.population_facts(job.population, made)
     found = measured.document(
-        data=document.data_facts(job.records, job.population.roles),
+        data=document.data_facts(job.records, job.population.roles, job.units),
         recipe=full(job.population.recipe),
         population=facts,
         environment=evaluated.work.trained(job, made, stages=stage_costs(made)),
@@ -175,7 +177,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
     further = [
         *document.data_sentences(job.records),
         *repeated(job.records.duplicates),
-        *several_records(person_columns(job.records)),
+        *(several_records(person_columns(job.records)) if job.units is None else [of_units(job.units)]),
         fewer(members, len(job.records)),
         *facts.notices,
         *dict.fromkeys(job.left_out.values()),

@@ -15,6 +15,7 @@ from reticent.data.load import load, of_python
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
+from reticent.data.units import Units
 from reticent.errors import InputError, RolesError, SpecError, nearest
 from reticent.jobs import grouping, replicas
 from reticent.jobs.attacks import build_attacks, fitting, of_attacks, put
@@ -59,6 +60,7 @@ class Job:
         device: of every worker.
         partitions: how the audited records are grouped.
         left_out: why attacks are not among them, by name, where all that fit are asked for.
+        units: to which unit each audited record belongs, where units are audited; or None.
     """
 
     config: AuditConfig
@@ -69,6 +71,7 @@ class Job:
     device: str
     partitions: tuple[Partition, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
+    units: Units | None = None
 
 
 @fixed()
@@ -204,15 +207,19 @@ def prepare(
     given = config.recipe if config.defense is None else defended(config.recipe, config.defense)
     recipe = build_recipe(suggested or BY_KIND[records.kind], given, config.dataset)
     check_used(recipe, given)
-    roles = _roles(config, reference or bool(needs(recipe)), records)
+    whole = None if config.unit is None else units_of(records, config.unit)
+    roles = _roles(config, reference or bool(needs(recipe)), records, whole)
+    units = None if whole is None else whole.among(roles.audited)
     partitions = grouping.of_records(records, roles.audited, config.group_by)
-    membership = Membership.draw(models, len(roles.audited), config.seed)
+    membership = Membership.draw(models, len(roles.audited) if units is None else units.count, config.seed)
+    if units is not None:
+        membership = Membership(units.expanded(membership.matrix))
     recipe = at_delta(recipe, config, membership.matrix.sum(axis=1))
     offer = Offer(records.classes, len(queries.views()), logits=True, population=len(roles.population) > 0)
 
     def fits(spec: Spec) -> None:
         check_offer(spec, offer)
-        check_membership(spec, membership)
+        check_membership(spec, membership, units=units)
         replicas.check([spec], recipe, unaware=config.also_non_adaptive)
 
     attacks, left_out = fitting(config, attacks, fits)
@@ -221,24 +228,46 @@ def prepare(
     held = {"reference": len(roles.reference), "validation": len(roles.validation)}
     check_records(recipe, records, **held, members=members)
     if config.also_non_adaptive:
+        by_record(config, "audit --also-non-adaptive")
         undefended(recipe)
-    return Job(config, records, population, attacks, workers(config, device, models), device, partitions, left_out)
+    return Job(
+        config, records, population, attacks, workers(config, device, models), device, partitions, left_out, units
+    )
 
 
-def _roles(config: AuditConfig, needed: bool, records: Records) -> Roles:
+def units_of(records: Records, column: str) -> Units:
+    """Read which unit each record belongs to."""
+    if column not in records.columns:
+        told = f"; it has {', '.join(records.columns)}" if records.columns else ""
+        raise InputError(
+            f"unit: {records.name} has no column {column!r} besides its features{told}: of a table, give --not-feature "
+            f"{column} too, since a model that sees it would know the person"
+        )
+    return Units.of(column, records.columns[column])
+
+
+def by_record(config: AuditConfig, verb: str) -> None:
+    """Refuse units where a verb is of records alone."""
+    if config.unit is not None:
+        raise InputError(f"unit: reticent {verb} is of records, not of units: leave it out, or use reticent audit")
+
+
+def _roles(config: AuditConfig, needed: bool, records: Records, units: Units | None = None) -> Roles:
     """Divide the records; where the user does not say how many the defender has, a fifth if any are needed."""
     sizes = {"validation": config.validation, "population": config.population}
     if config.reference is not None or not needed:
-        return Roles.split(records, config.seed, audited=config.records, reference=config.reference or 0, **sizes)
+        return Roles.split(
+            records, config.seed, audited=config.records, reference=config.reference or 0, units=units, **sizes
+        )
     usual = len(records) // 5
     if config.records:
         usual = max(0, min(usual, len(records) - config.records - sum(sizes.values())))
     for fewer in range(usual, max(0, usual - DUPLICATES), -1):
         try:
-            return Roles.split(records, config.seed, audited=config.records, reference=fewer, **sizes)
+            return Roles.split(records, config.seed, audited=config.records, reference=fewer, units=units, **sizes)
         except RolesError:  # Exact duplicates are not split between roles.
             continue
-    return Roles.split(records, config.seed, audited=config.records, reference=usual, **sizes)
+    return Roles.split(records, config.seed, audited=config.records, reference=usual, units=units, **sizes)
 
 
 def workers(config: AuditConfig, device: str, models: int) -> int:

@@ -74,10 +74,17 @@ def _seed(settings: Settings) -> int:
 
 
 def _permuted(problem: Problem, seed: int) -> Problem:
-    """Deal membership out anew, and with each record's membership what the models that held it were told of it."""
-    matrix = problem.membership.matrix
+    """Deal membership out anew, by unit where these are audited.
+
+    What the models that held a record were told of it goes with the membership.
+    """
+    matrix, units = problem.membership.matrix, problem.units
+    if units is not None:
+        matrix = units.of_units(matrix)
     rows = np.broadcast_to(np.arange(len(matrix))[:, None], matrix.shape)
     order = seeds.rng(seed, "permuted").permuted(rows, axis=0)
+    if units is not None:
+        matrix, order = units.expanded(matrix), order[:, units.codes]
     replicas = None if problem.replicas is None else permuted(problem.replicas, order)
     return replace(problem, membership=Membership(np.take_along_axis(matrix, order, axis=0)), replicas=replicas)
 

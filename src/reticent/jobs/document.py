@@ -19,6 +19,7 @@ from reticent.auditing.record_pvalues import OwnRates
 from reticent.data.notices import notices as notices_of_features
 from reticent.data.records import FITTED, Records
 from reticent.data.roles import Roles
+from reticent.data.units import Units
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import Accountant
 from reticent.findings.numbers import Spread
@@ -34,7 +35,7 @@ from reticent.spec import full, identity
 from reticent.version import VERSION
 
 
-def data_facts(records: Records, roles: Roles | None = None) -> Data:
+def data_facts(records: Records, roles: Roles | None = None, units: Units | None = None) -> Data:
     """State what was audited."""
     return Data(
         name=records.name,
@@ -47,6 +48,8 @@ def data_facts(records: Records, roles: Roles | None = None) -> Data:
         duplicates=records.duplicates,
         roles=None if roles is None else roles.sizes(),
         roles_digest=None if roles is None else identity(roles.to_json()),
+        unit=None if units is None else units.column,
+        units=None if units is None else units.count,
         licence=records.licence,
         citation=records.citation,
         columns=columns(records),

@@ -19,6 +19,7 @@ from reticent.auditing.exposure import Exposure, count_exposed, exposure
 from reticent.auditing.group_limits import group_limits, limited
 from reticent.auditing.groups import allow_for_unlearned as allow_for_unlearned_groups
 from reticent.auditing.groups import groups
+from reticent.auditing.joining import exposure_of_units, groups_of_units, joined
 from reticent.auditing.membership_probability import MembershipProbability, membership_probability
 from reticent.auditing.partition import Partition
 from reticent.auditing.record_pvalues import OwnRates
@@ -182,21 +183,24 @@ def measure(
     apart.
     """
     audits, scores = attacked(problem, attacks, settings, progress=progress)
-    members, near = problem.membership.matrix[problem.targets], near_complements(problem)
+    members, near = problem.members, near_complements(problem)
+    told = {name: joined(own, problem.units) for name, own in scores.items()}
     believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
     if blind is not None and blind.found.shift:
-        audits = beyond(audits, scores, members, blind, settings)
+        audits = beyond(audits, told, members, blind, settings)
         found = exposure(problem.signals, problem.membership)
         return Measurement(audits, scores, found, verdict(audits), None, None, (), believed, blind, near)
     said, found = verdict(audits), exposure(problem.signals, problem.membership)
-    limits = group_limits(partitions, scores, members, first=said.attack, fpr=said.fpr, confidence=settings.confidence)
+    partitions = [groups_of_units(one, problem.units) for one in partitions]
+    described = exposure_of_units(found, problem.units)
+    limits = group_limits(partitions, told, members, first=said.attack, fpr=said.fpr, confidence=settings.confidence)
     compared = tuple(
         limited(
             groups(
                 partition,
-                scores[said.attack],
+                told[said.attack],
                 members,
-                found,
+                described,
                 attack=said.attack,
                 fpr=said.fpr,
                 confidence=settings.confidence,
@@ -208,7 +212,7 @@ def measure(
     )
     said = with_group(said, limits.exposed)
     epsilons = audit_epsilon(
-        scores,
+        told,
         members,
         delta=settings.delta,
         methods=default_methods(members, settings.delta, fair=_fair(problem)),
@@ -217,7 +221,11 @@ def measure(
         accountant=settings.accountant,
         proven=None if settings.promised is None else settings.computed,
     )
-    tested = record_tests(problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta)
+    tested = None
+    if problem.units is None:  # What is said of one record takes the records for apart.
+        tested = record_tests(
+            problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta
+        )
     return Measurement(audits, scores, found, said, epsilons, tested, compared, believed, blind, near)
 
 
@@ -269,8 +277,8 @@ def audited(
     return audit_attack(
         attack.method,
         spec.full(attack),
-        scores,
-        problem.membership.matrix[problem.targets],
+        joined(scores, problem.units),
+        problem.members,
         problem.targets,
         rng=seeds.rng(settings.seed, "bootstrap", attack.method),
         access=entry.access,
@@ -298,7 +306,7 @@ def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, Boo
         return None
     rows = np.setdiff1d(problem.references, problem.targets)[:CALIBRATION_MODELS]
     scores = _scored(attack, replace(problem, targets=rows), seed) if len(rows) else None
-    return None if scores is None else (scores, problem.membership.matrix[rows])
+    return None if scores is None else (joined(scores, problem.units), replace(problem, targets=rows).members)
 
 
 def _scored(attack: Spec, problem: Problem, seed: int) -> Floats | None:

@@ -9,7 +9,7 @@ from reticent.auditing.size_curve import leak_curve
 from reticent.errors import InputError
 from reticent.findings.plan import LeakCurve, SizePoint
 from reticent.jobs.audit import evaluate
-from reticent.jobs.config import Job, called, prepare
+from reticent.jobs.config import Job, by_record, called, prepare
 from reticent.jobs.work import Work
 from reticent.options import AuditConfig
 from reticent.population.train import Callback
@@ -61,6 +61,7 @@ def audits_by_size(
     job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None
 ) -> LeakCurve:
     """Audit parts of a job's records."""
+    by_record(job.config, "curve")
     records = len(job.population.roles.audited)
     if records // PARTS[0] < FEWEST:
         raise InputError(

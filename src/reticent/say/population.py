@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from reticent.arrays import Ints
 from reticent.data.persons import PersonColumn
 from reticent.data.records import listed
+from reticent.data.units import Units
 from reticent.findings.audit import Leak
 from reticent.findings.population import Population
 from reticent.rounding import percent
@@ -16,8 +17,8 @@ UNLEARNED = "a model that learned nothing has nothing to leak"
 def problem(accuracy: float, share: float, chance: float, members: int) -> str:
     """Say that a model labels its own members no better than naming one class would."""
     return (
-        f"labels {percent(accuracy)} of its own training records correctly; always naming one class gives "
-        f"{percent(share)}, and by chance up to {percent(min(1.0, chance))} of {members:,}"
+        f"labels {percent(accuracy)} of its {members:,} training records correctly; always naming the commonest class "
+        f"gives {percent(share)}, and chance alone up to {percent(min(1.0, chance))}"
     )
 
 
@@ -95,3 +96,19 @@ def several_records(columns: Sequence[PersonColumn]) -> list[str]:
         "set, so how well persons are found, whose records are all in or all out, is not known: it may be far better."
         for one in columns
     ]
+
+
+def of_units(units: Units) -> str:
+    """Say that units are audited in place of records."""
+    return (
+        f"{units_told(units.column, units.count)} Who joins the scores of the {len(units.codes):,} records in a better "
+        "way than by their mean may find more."
+    )
+
+
+def units_told(column: str, count: int) -> str:
+    """Say what stands for a record in all sentences."""
+    return (
+        f"In all of this, “a record” is all records of one {short(column)}, of which there are {count:,}. Each was "
+        "used for training whole or not at all, and its records' scores are averaged."
+    )

@@ -27,7 +27,7 @@ from reticent.jobs.comparison.sources import (
     of_defenses,
     place,
 )
-from reticent.jobs.config import OWN, Job, chosen, gather, prepare
+from reticent.jobs.config import OWN, Job, by_record, chosen, gather, prepare
 from reticent.jobs.defenses import NONE, has_defense
 from reticent.jobs.reading import read_document
 from reticent.options import ALL, SHORT, AttackConfig, AuditConfig, DataOptions, Options
@@ -174,6 +174,7 @@ class _ForAll:
 
     def _with_unaware(self, job: Job) -> Job:
         """Ask for the attacker who does not know of the defense, where there is one to know of."""
+        by_record(job.config, "compare")
         if not self._unaware or not has_defense(job.population.recipe):
             return job
         replicas.check(job.attacks, job.population.recipe, unaware=True)

@@ -26,7 +26,7 @@ from reticent.findings.locate import (
     TrainedNetwork,
 )
 from reticent.jobs import document
-from reticent.jobs.config import Job, called
+from reticent.jobs.config import Job, by_record, called
 from reticent.jobs.locate.networks import ALL, HALVES, Key, Network, Networks
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.work import Reported, Work
@@ -121,6 +121,7 @@ def prepare(config: AuditConfig | str | Path | None, values: Asked) -> tuple[Job
     given, rest = divided(values, OWN)
     refuse(rest, "locate layers", SILENT)
     job = called(config, rest)
+    by_record(job.config, "locate layers")
     return job, _options(given, job)
 
 

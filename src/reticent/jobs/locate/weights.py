@@ -14,7 +14,7 @@ from reticent.ambient import fixed
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
 from reticent.findings.locate import InitialState, ScoredModel, WeightsDocument, WeightsEnvironment
-from reticent.jobs.config import KEYS, asked, prepare
+from reticent.jobs.config import KEYS, asked, by_record, prepare
 from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate.scores import read_scores, scored
@@ -139,6 +139,7 @@ def _trained(
             "vulnerability needs reference non-members: expected --reference of 1 or more, got 0; or give "
             "--unlearning 0, which scores learnability"
         )
+    by_record(config, "locate weights")
     job = prepare(config, records, attacked=False, reference=scoring.unlearning > 0)
     store = held.enter_context(using(job.config.store, job.population))
     with work.on("training", "training"):

@@ -1,0 +1,62 @@
+"""From records to units: the scores, the groups and the exposures of a unit's records as those of one.
+
+Scores are joined by their mean. A likelihood ratio of independent records would be their sum. But a person's records
+are alike, and of attacks whose scores are no log-ratios a sum ranks persons by how many records they have. On simulated
+persons of 1 to 20 records (16 models, a leak of 0.7 standard deviations a record) AUC and TPR at 1 % by sum, mean and
+maximum are: LiRA 0.770, 0.755, 0.692 and 15 %, 9 %, 10 %; with records of a person correlated by 0.6, 0.721, 0.718,
+0.689 and 7 %, 8 %, 10 %; RMIA 0.633, 0.744, 0.691 and 4 %, 4 %, 5 %; loss 0.593, 0.621, 0.606 and 3 %, 3 %, 4 %.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from reticent.arrays import Floats
+from reticent.auditing.exposure import Exposure, Masked
+from reticent.auditing.partition import Partition
+from reticent.data.units import Units
+
+SEVERAL = "(several)"
+"""The group of the units whose records are in several groups."""
+
+
+def joined(scores: Floats, units: Units | None) -> Floats:
+    """Join ``(T, N)`` scores of records to ``(T, U)`` of units; without units, records are what is audited."""
+    return scores if units is None else np.stack([_mean(row, units) for row in scores])
+
+
+def exposure_of_units(found: Exposure, units: Units | None) -> Exposure:
+    """Average over each unit what groups of units are described by; a unit's records may err alike."""
+    if units is None:
+        return found
+    return replace(
+        found,
+        exposure=_known_mean(found.exposure, units),
+        exposure_error=_known_mean(found.exposure_error, units),
+        memorisation=_known_mean(found.memorisation, units),
+        memorisation_error=_known_mean(found.memorisation_error, units),
+    )
+
+
+def groups_of_units(partition: Partition, units: Units | None) -> Partition:
+    """Group units by what all their records share."""
+    if units is None:
+        return partition
+    low, high = np.full(units.count, len(partition.names)), np.full(units.count, -1)
+    np.minimum.at(low, units.codes, partition.codes)
+    np.maximum.at(high, units.codes, partition.codes)
+    codes = np.where(low == high, low, len(partition.names))
+    kept, codes = np.unique(codes, return_inverse=True)
+    names = (*partition.names, SEVERAL)
+    return replace(partition, names=tuple(names[code] for code in kept), codes=codes.astype(np.int64))
+
+
+def _mean(values: Floats, units: Units) -> Floats:
+    return np.asarray(np.bincount(units.codes, values, units.count) / np.bincount(units.codes))
+
+
+def _known_mean(values: Masked, units: Units) -> Masked:
+    known = ~np.ma.getmaskarray(values)
+    counts = np.bincount(units.codes, known, units.count)
+    total = np.bincount(units.codes, np.where(known, values.data, 0.0), units.count)
+    return np.ma.MaskedArray(total / np.maximum(counts, 1), mask=counts == 0)

@@ -1,0 +1,83 @@
+"""Units: persons, households or whatever else several records may belong to; each is used for training whole, or not.
+
+Where records are audited one by one, a person of several is in part in every training set. With units, who trains on
+what is drawn by unit, no unit has records in two roles, and what is measured is told of units.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from reticent import arrays
+from reticent.errors import InputError, ShapeError
+
+Codes = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Which unit each record belongs to.
+
+    Attributes:
+        column: what it was read from.
+        codes: ``int64 (N,)`` from 0 to U - 1; each unit has a record.
+    """
+
+    column: str
+    codes: Codes
+
+    @classmethod
+    def of(cls, column: str, values: ArrayLike) -> "Units":
+        """Number the different values of a column; a missing one is refused, since it would be one unit."""
+        texts = np.array([str(value).strip() for value in arrays.array(values, column)])
+        missing = np.isin(texts, ("", "nan", "NaT", "None", "<NA>"))
+        if missing.any():
+            raise InputError(
+                f"unit: {column!r} has no value for {int(missing.sum()):,} of {len(texts):,} records (record "
+                f"{int(np.flatnonzero(missing)[0])}, for one): expected one for each; give such a record a value of "
+                "its own, or leave it out"
+            )
+        found, codes = np.unique(texts, return_inverse=True)
+        if len(found) == len(texts):
+            raise InputError(
+                f"unit: {column!r} has a value of its own for each of {len(texts):,} records, so that records are "
+                "units already: leave it out"
+            )
+        return cls(column, codes.astype(np.int64))
+
+    @property
+    def count(self) -> int:
+        """Number of units U."""
+        return int(self.codes.max()) + 1
+
+    def among(self, ids: NDArray[np.int64]) -> "Units":
+        """Keep some of the records ``(K,)``, and the units that have one, in their order."""
+        return Units(self.column, np.unique(self.codes[ids], return_inverse=True)[1].astype(np.int64))
+
+    def together(self, groups: Codes) -> Codes:
+        """Join units that share exact duplicates ``(N,)``: the first record of what must stay in one role."""
+        ends = self.count + groups
+        size = int(ends.max()) + 1
+        edges = coo_array((np.ones(len(groups)), (self.codes, ends)), shape=(size, size))
+        parts = connected_components(edges, directed=False)[1][self.codes]
+        _, first, codes = np.unique(parts, return_index=True, return_inverse=True)
+        return np.asarray(first[codes], dtype=np.int64)
+
+    def expanded(self, matrix: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Give each record what its unit has: ``(M, U)`` to ``(M, N)``."""
+        return np.asarray(matrix[:, self.codes])
+
+    def of_units(self, matrix: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Give each unit what its records have: ``(M, N)`` to ``(M, U)``; all must have the same."""
+        _, first = np.unique(self.codes, return_index=True)
+        found = np.asarray(matrix[:, first])
+        if not np.array_equal(self.expanded(found), matrix):
+            row, record = np.argwhere(self.expanded(found) != matrix)[0]
+            raise ShapeError(
+                f"unit: expected all records of one {self.column} in the training set of a model, or none, got record "
+                f"{record} apart from others of it in model {row}: memberships by record can be audited by record only"
+            )
+        return found

@@ -1,0 +1,192 @@
+"""Units of several records: membership, roles, references, scores, control and statistics go by unit.
+
+Of 200 audits of persons whose records are alike in a model (correlation 0.8, 120 persons, 8 models), with no leak, 3 %
+by unit find one, and 10 % by record, whose intervals take the records for apart.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import reticent
+from reticent.attacks import score
+from reticent.attacks.base import Problem
+from reticent.attacks.lira import Lira
+from reticent.auditing.exposure import exposure
+from reticent.auditing.joining import SEVERAL, exposure_of_units, groups_of_units, joined
+from reticent.auditing.partition import by_column
+from reticent.data.membership import Membership
+from reticent.data.records import Records
+from reticent.data.roles import Roles
+from reticent.data.units import Units
+from reticent.errors import InputError, ShapeError
+from reticent.jobs.config import called
+from reticent.jobs.control import _permuted
+from reticent.jobs.measure import Settings, measure
+from reticent.signals.matrix import Signals
+
+
+def persons(seed=0, units=80, most=12):
+    """Number persons, of whom some have many records, in a random order of the records."""
+    rng = np.random.default_rng(seed)
+    codes = np.repeat(np.arange(units), np.minimum(rng.geometric(0.3, units), most))
+    return Units.of("person", rng.permutation(codes) + 1000)
+
+
+def problem(seed=0, models=8, leak=0.0, alike=0.8, **options):
+    """Margins of persons whose records are alike in a model."""
+    rng, units = np.random.default_rng(seed), persons(seed, **options)
+    membership = Membership(units.expanded(Membership.draw(models, units.count, seed).matrix))
+    own = rng.normal(size=(models, units.count))[:, units.codes]
+    noise = np.sqrt(alike) * own + np.sqrt(1 - alike) * rng.normal(size=own.shape)
+    margins = noise + 2 * rng.normal(size=own.shape[1]) + leak * membership.matrix
+    signals = Signals.from_margins(margins, np.zeros(own.shape[1], int), 2)
+    return Problem.make(signals, membership, units=units)
+
+
+def test_units_are_numbered_by_their_values():
+    units = Units.of("person", np.array(["b", "a", "b", "c"]))
+    assert (units.codes.tolist(), units.count, units.column) == ([1, 0, 1, 2], 3, "person")
+    assert units.among(np.array([0, 2, 3])).codes.tolist() == [0, 0, 1]
+    matrix = np.array([[True, False, False]])
+    assert units.expanded(matrix).tolist() == [[False, True, False, False]]
+    assert units.of_units(units.expanded(matrix)).tolist() == matrix.tolist()
+
+
+def test_what_are_no_units_is_refused():
+    with pytest.raises(InputError, match="has no value for 2 of 4 records"):
+        Units.of("person", np.array(["a", "", "b", "nan"], dtype=object))
+    with pytest.raises(InputError, match="so that records are units already"):
+        Units.of("person", np.arange(4))
+    units = Units.of("person", np.array([0, 0, 1, 1]))
+    with pytest.raises(ShapeError, match="got record 1 apart from others of it in model 0"):
+        units.of_units(np.array([[True, False, True, True]]))
+    data = {"x": np.zeros((6, 2)), "y": [0, 1] * 3}
+    with pytest.raises(InputError, match="has no column 'person' besides its features"):
+        called(None, {"dataset": data, "unit": "person", "models": 2})
+
+
+def test_units_that_share_duplicates_stay_together():
+    units = Units.of("person", np.array([0, 0, 1, 1, 2, 3]))
+    assert units.together(np.array([0, 1, 1, 3, 4, 5])).tolist() == [0, 0, 0, 0, 4, 5]
+    assert units.together(np.arange(6)).tolist() == [0, 0, 2, 2, 4, 5]
+
+
+def test_no_person_has_two_roles():
+    units = persons()
+    rng = np.random.default_rng(0)
+    records = Records.make(rng.normal(size=(len(units.codes), 3)), np.arange(len(units.codes)) % 2)
+    roles = Roles.split(records, 0, validation=20, population=40, units=units)
+    parts = [set(units.codes[ids]) for ids in (roles.audited, roles.validation, roles.population)]
+    assert not (parts[0] & parts[1])
+    assert not (parts[0] & parts[2])
+    assert not (parts[1] & parts[2])
+    assert (len(roles.validation), len(roles.population)) == (20, 40)
+
+
+def data(units, seed=0):
+    rng = np.random.default_rng(seed)
+    n = len(units.codes)
+    return {"x": rng.normal(size=(n, 4)).astype(np.float32), "y": np.arange(n) % 2, "columns": {"person": units.codes}}
+
+
+def test_each_person_is_in_exactly_half_of_the_models():
+    units = persons(units=60)
+    job = called(None, {"dataset": data(units), "unit": "person", "models": 6, "population": 30})
+    matrix = job.units.of_units(job.population.membership.matrix)
+    assert (matrix.sum(axis=0) == 3).all()
+    assert job.units.count == matrix.shape[1] < 60
+    plain = called(None, {"dataset": data(units), "models": 6})
+    assert plain.units is None
+    with pytest.raises(InputError, match="reticent compare is of records, not of units"):
+        reticent.compare(recipes={"a": {"epochs": 1}}, dataset=data(units), unit="person", models=6)
+
+
+def test_scores_groups_and_exposures_are_joined_by_unit():
+    units = Units.of("person", np.array([0, 1, 0, 1, 2]))
+    assert joined(np.array([[1.0, 2, 3, 6, 5]]), units).tolist() == [[2, 4, 5]]
+    assert joined(np.ones((1, 5)), None).shape == (1, 5)
+    grouped = groups_of_units(by_column("g", np.array(["x", "x", "x", "y", "y"]), 5), units)
+    assert grouped.values() == ["x", SEVERAL, "y"]
+    whole = groups_of_units(by_column("g", np.array(["x", "y", "x", "y", "y"]), 5), units)
+    assert (whole.names, whole.values()) == (("x", "y"), ["x", "y", "y"])
+    made = problem()
+    found = exposure(made.signals, made.membership)
+    means = exposure_of_units(found, made.units).exposure
+    assert means[3] == pytest.approx(found.exposure[made.units.codes == 3].mean())
+
+
+def test_the_control_deals_membership_out_by_unit():
+    made = problem()
+    other = _permuted(made, 0)
+    matrix = made.units.of_units(other.membership.matrix)
+    assert (matrix.sum(axis=0) == 4).all()
+    assert not np.array_equal(other.membership.matrix, made.membership.matrix)
+
+
+def test_records_of_a_unit_drop_the_same_reference():
+    made = problem(alike=1.0, models=10)
+    level = np.asarray(made.signals.margins)[0, :, 0]
+    shared = made.signals.margins - made.signals.margins[:1]  # what is left of a person is the same in all its records
+    same = replace(made, signals=Signals.from_margins(shared[:, :, 0], np.zeros(len(level), int), 2))
+    scores = score(Lira(variance="per-record"), same, 0)
+    for unit in range(made.units.count):
+        own = scores[:, made.units.codes == unit]
+        assert np.allclose(own, own[:, :1])
+
+
+def test_statistics_are_of_units_and_find_what_is_planted():
+    made = problem(leak=1.5)
+    found = measure(made, [Lira()], Settings(0, replicates=100), ids=np.arange(made.signals.records))
+    audit = found.audits[0]
+    assert audit.targets[0].members + audit.targets[0].non_members == made.units.count
+    assert audit.auc.mean > 0.75
+    assert found.records is None
+    assert found.scores["lira"].shape == made.shape
+
+
+def test_an_audit_by_unit_says_so(tmp_path):
+    units = persons(units=60)
+    done = reticent.audit(
+        dataset=data(units),
+        unit="person",
+        models=4,
+        epochs=1,
+        attacks=["loss"],
+        replicates=100,
+        workers=1,
+        store=tmp_path / "store",
+        out=tmp_path / "out",
+    )
+    found = done.findings
+    assert (found.data.unit, found.data.units) == ("person", 60)
+    assert found.verdict.sentence.endswith("A record here is one person with all its records.")
+    assert found.verdict.detail.startswith("In all of this, “a record” is all records of one person, of which")
+    target = found.attacks[0].targets[0]
+    assert target.members + target.non_members == 60
+    assert len(done.records) == len(units.codes)
+
+
+def wrong(seeds, by_unit):
+    """Count how often an audit of alike records finds a leak that is not there."""
+    found = 0
+    for seed in range(seeds):
+        made = problem(seed, units=120)
+        said = measure(
+            made if by_unit else replace(made, units=None),
+            [Lira()],
+            Settings(seed, replicates=100),
+            ids=np.arange(made.signals.records),
+        ).verdict
+        found += said.leak == "found"
+    return found
+
+
+@pytest.mark.parametrize(
+    "seeds",
+    [pytest.param(40, id="40", marks=pytest.mark.slow), pytest.param(400, id="400", marks=pytest.mark.calibration)],
+)
+def test_audits_by_unit_seldom_find_what_is_not_there(seeds):
+    assert wrong(seeds, by_unit=True) <= stats.binom.ppf(0.99, seeds, 0.05)

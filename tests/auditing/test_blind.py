@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 from scipy.special import ndtr
+from scipy.stats import rankdata
 
 from reticent.auditing.blind import baseline as blind
 from reticent.auditing.blind.baseline import FOLDS, baseline, folds
 from reticent.auditing.blind.excess import Beyond
 from reticent.auditing.blind.features import of_records
+from reticent.auditing.bootstrap import poisson, replicated
 from reticent.auditing.intervals import delong
 from reticent.auditing.roc import tpr_at_fpr
 from reticent.findings.blind import Known
@@ -160,6 +162,22 @@ def test_the_excess_allows_for_another_training_of_the_baseline(found, shifted):
     _, fixed = delong(scores, members)
     arm = (said.auc.interval[1] - said.auc.interval[0]) / 2 / 1.96
     assert arm > fixed**0.5
+
+
+def test_an_attack_that_finds_what_the_baseline_does_is_uncertain_by_its_training_alone(found, shifted):
+    """Replicates of both take the same records, so that the difference of two equal scores has no spread of its own."""
+    _, members, _ = shifted
+    told, ranks = found.told[0], np.empty(2_000)
+    for fold in range(FOLDS):
+        part = told.folds == fold
+        ranks[part] = rankdata(told.scores[part]) / (part.sum() + 1)  # folds on one scale
+    said = Beyond(found, members[None], (0.1,), RNG(8), 500).excess(ranks[None], 0.95).at(0.1)
+    weights = poisson(RNG(8), (2_000, 500))
+    own = replicated(ranks[None], members[None], (0.1,), weights)[:, 0, -1]
+    arm = 1.959964 * np.sqrt(own.var(ddof=1) * FOLDS / (FOLDS - 1))
+    assert said.blind_tpr == tpr_at_fpr(ranks, members, 0.1).tpr
+    assert said.tpr.difference == 0
+    assert said.tpr.interval == pytest.approx((-arm, arm), rel=1e-6)
 
 
 def test_targets_are_averaged(shifted):

@@ -246,7 +246,7 @@ def test_the_rule_is_judged_against_what_all_records_have():
     rows = rng.normal(size=(4000, 3)).astype(np.float32)
     members = rng.random(4000) < 0.8
     for learner in ("trees", "logistic"):
-        rule = learn(parse({"method": "learned", "learner": learner, "rounds": 20}), rows, members, np.ones(4000))
+        rule = learn(parse({"method": "learned", "learner": learner, "rounds": 20}), rows, members)
         assert abs(rule(rows).mean()) < 0.05
 
 

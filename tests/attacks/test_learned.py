@@ -192,7 +192,7 @@ def test_no_record_is_judged_by_a_rule_that_was_learned_from_it(monkeypatch):
     case = Problem.make(Signals.from_margins(margins, np.zeros(60, dtype=int), 3), Membership.draw(8, 60, 0))
     judged = []
 
-    def learn(spec, rows, members, weights):
+    def learn(spec, rows, members):
         def rule(asked):
             assert not np.isin(asked[:, 0], rows[:, 0]).any()
             judged.append(len(asked))
@@ -271,14 +271,17 @@ def test_a_target_is_compared_with_draws_from_equally_many_of_both_kinds(monkeyp
             assert (drawn.sum(axis=0) == least).all()
 
 
-def test_members_of_a_record_weigh_as_much_as_its_non_members(monkeypatch):
+def test_as_many_of_a_records_members_as_of_its_non_members_are_learned_from(monkeypatch):
     seen = []
-    monkeypatch.setattr(learned.learner, "learn", lambda spec, rows, members, weights: seen.append(weights))
+    monkeypatch.setattr(learned.learner, "learn", lambda spec, rows, members: seen.append((rows[:, 0], members)))
     members = np.array([[1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 0, 1, 0]], dtype=bool)
-    learned._learned(parse("learned"), np.zeros((4, 4, 2)), members, np.array([True, True, True, False]))
-    # Three to one, none to four (of whom nothing is learned), two to two.
-    expected = [[2 / 3, 0, 1], [2 / 3, 0, 1], [2 / 3, 0, 1], [2, 0, 1]]
-    np.testing.assert_allclose(seen[0].reshape(4, 3), expected)
+    rows = np.arange(16.0).reshape(4, 4, 1)
+    learned._learned(parse("learned"), rows, members, np.array([True, True, True, False]))
+    # Of three to one the first and that one, of none to four none, of two to two all.
+    assert seen[0][0].tolist() == [0, 2, 6, 10, 12, 14]
+    assert seen[0][1].tolist() == [True, True, False, False, False, True]
+    learned._learned(parse("learned"), rows[:1], members[:1], np.array([True, True, True, False]))
+    assert seen[1][0].tolist() == [0, 1, 2]  # one reference plays for each record
 
 
 def test_more_records_than_rows_have_some_references_play(monkeypatch):
@@ -305,9 +308,8 @@ def test_the_rule_is_judged_against_what_all_records_have():
     rows = rng.normal(size=(4000, 3)).astype(np.float32)
     members = rng.random(4000) < 0.8
     for learner in ("trees", "logistic"):
-        for weights in (np.ones(4000), np.where(members, 0.25, 1.0)):
-            rule = learn(parse({"method": "learned", "learner": learner, "rounds": 20}), rows, members, weights)
-            assert abs(rule(rows).mean()) < 0.05
+        rule = learn(parse({"method": "learned", "learner": learner, "rounds": 20}), rows, members)
+        assert abs(rule(rows).mean()) < 0.05
 
 
 def test_another_seed_draws_other_references():

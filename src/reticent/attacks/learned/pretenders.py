@@ -51,7 +51,7 @@ class Group:
     def of(cls, problem: Problem, targets: Rows, without: NDArray[np.bool_]) -> "Group":
         """Take all references but those in `without` ``(R,)``."""
         references = problem.references[~without]
-        apart = complements(problem.membership, references, references) | np.eye(len(references), dtype=np.bool_)
+        apart = complements(problem.drawn, references, references) | np.eye(len(references), dtype=np.bool_)
         inside = problem.membership.matrix[references].astype(np.float32)
         left = (~apart).astype(np.float32)  # sums of ones and zeros are exact
         members = left @ inside

@@ -5,11 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from attack_cases import auc, problem
+from scipy.spatial.distance import cosine
+from scipy.special import log_softmax, softmax
+from scipy.stats import entropy
 
 from reticent import seeds
-from reticent.attacks import Problem, importance, parse, score
+from reticent.attacks import Problem, importance, learned, parse, score
 from reticent.attacks.learned import pretenders
-from reticent.attacks.learned.features import Scales, Side, answers, features
+from reticent.attacks.learned.features import Answers, Scales, Side, answers, features
 from reticent.attacks.learned.learner import learn
 from reticent.data.membership import Membership
 from reticent.errors import TooFewReferencesError
@@ -89,6 +92,79 @@ def test_features_of_the_label_are_the_formulas():
     assert set(families) == {Family.LABEL}
 
 
+def test_answers_are_the_formulas():
+    z, labels = np.array([[[1.0, 0.0, -1.0, 2.0], [0.0, 3.0, 0.5, 1.0]]]), np.array([0, 1])
+    margins = np.array([[[0.2, 0.4], [1.0, 3.0]]])
+    seen = answers(margins, z, labels)
+    assert seen.classes == 4
+    for i, label in enumerate(labels):
+        p, others = softmax(z[0, i]), np.delete(np.arange(4), label)
+        q, logs = softmax(z[0, i, others]), log_softmax(z[0, i, others])
+        scalars = [margins[0, i].mean(), 1 / (1 + np.exp(-margins[0, i, 0])), softmax(z[0, i] / 2)[label]]
+        scalars += [entropy(p), p.max(), entropy(q), float(i)]  # the second record is classified correctly
+        centred, rest = np.zeros(4), np.zeros(4)
+        centred[others], rest[others] = logs - logs.mean(), q
+        assert seen.values[0, i] == pytest.approx(np.concatenate([scalars, centred, rest]), rel=1e-12)
+
+
+def test_the_spread_of_the_other_classes_is_pooled_within_records_and_kinds():
+    rng = np.random.default_rng(2)
+    values, inside = rng.normal(size=(4, 30, 13)), np.repeat([[True], [True], [False], [False]], 30, axis=1)
+    found = Scales.learned(Answers(values, 3), inside)
+    gaps = np.concatenate([values[0] - values[1], values[2] - values[3]])[:, 7:10]
+    covariance = gaps.T @ gaps / 2 / 60  # a pair has one degree of freedom
+    spread = np.diag(covariance)
+    kept = 0.9 * covariance + np.diag(0.1 * spread + 1e-6 * spread.max())
+    np.testing.assert_allclose(found.precision, np.linalg.inv(kept), rtol=1e-9)
+
+
+def test_features_of_all_but_the_label_are_the_formulas():
+    """One record of three classes, the first of which is its label."""
+    rng = np.random.default_rng(4)
+    margins, z = np.ones((3, 1, 1)), rng.normal(size=(3, 1, 3))
+    own, a, b = (
+        answers(one[None], logits[None], np.zeros(1, int)).values[0] for one, logits in zip(margins, z, strict=True)
+    )
+    count, root = np.array([3]), rng.normal(size=(3, 3))
+    scales = Scales((1.0, 2.0), root @ root.T)
+    inside, outside = Side(a, np.array([1.5]), count), Side(b, np.array([2.5]), count)
+    found, families = features(own, inside, outside, scales, 3)
+    own, a, b, metric = own[0], a[0], b[0], scales.precision
+    expected = [np.log(own[2] / (0.5 * (a[2] + b[2])))]
+    for place in (3, 4, 5):
+        expected += [own[place], own[place] - a[place], own[place] - b[place], a[place] - b[place]]
+    expected += [own[6], a[6], b[6]]
+    x, y, w = own[7:10], a[7:10], b[7:10]
+    near, far = (x - y) @ metric @ (x - y), (x - w) @ metric @ (x - w)
+    # Fisher's linear discriminant: half of what the squared distances differ by.
+    expected += [0.5 * (far - near), (y - w) @ metric @ (y - w), far - near, np.log(near), np.log(far)]
+    pairs = [[1 - cosine(x, y), 1 - cosine(x, w)], [1 - cosine(own[10:], a[10:]), 1 - cosine(own[10:], b[10:])]]
+    p, p_in, p_out = (one[11:] for one in (own, a, b))
+    pairs += [[entropy(p, p_in), entropy(p, p_out)], [entropy(p_in, p), entropy(p_out, p)]]
+    for to_in, to_out in pairs:
+        expected += [to_in, to_out, to_in - to_out]
+    assert found[0, 11:] == pytest.approx(expected, rel=1e-9)
+    told = [Family.LABEL] + [Family.CERTAINTY] * 8 + [Family.OTHERS] * 4 + [Family.CORRECTNESS] * 3
+    assert families[11:] == told + [Family.OTHERS] * 17
+
+
+def test_the_score_is_a_mean_over_draws_that_differ():
+    """References of a kind that agree: whichever are drawn, what they say is the same."""
+    case = problem(7, models=8, records=60, population=0, effect=0.0)
+    level = np.random.default_rng(0).normal(size=60)
+    for margins, same in ((level + 2.0 * case.membership.matrix, True), (case.signals.margins[:, :, 0], False)):
+        bare = replace(case, signals=Signals.from_margins(margins, case.signals.labels, 3))
+        one, four = (score({**FAST, "draws": draws}, bare) for draws in (1, 4))
+        assert np.allclose(one, four, rtol=1e-9) == same
+
+
+def test_nothing_is_important_where_nothing_leaks():
+    """The rule is judged on records that it was not learned from; where it gives one score to all, ties count half."""
+    assert abs(importance(FAST, problem(1, models=8, records=200, effect=0.0)).auc - 0.5) < 0.05
+    same = Signals.from_logits(np.ones((8, 200, 3)), np.zeros(200, dtype=int))
+    assert importance(FAST, Problem.make(same, Membership.draw(8, 200, 0))).auc == 0.5
+
+
 def test_models_that_say_the_same_give_one_score():
     labels = np.arange(200) % 3
     same = np.broadcast_to(np.array([1.0, 0.5, -1.0]), (8, 200, 3))
@@ -108,6 +184,26 @@ def test_a_record_that_is_recognised_gives_nothing_away(learner):
     scores = score({"method": "learned", "learner": learner, "rounds": 60, "leaves": 15}, case)
     found = [auc(row, known.matrix[target]) for row, target in zip(scores, (0, 3), strict=True)]
     assert abs(np.mean(found) - 0.5) < 0.03
+
+
+def test_no_record_is_judged_by_a_rule_that_was_learned_from_it(monkeypatch):
+    """All models say the same of a record, and of each another thing, so that the margin is its name."""
+    margins = np.broadcast_to(np.arange(60.0), (8, 60))
+    case = Problem.make(Signals.from_margins(margins, np.zeros(60, dtype=int), 3), Membership.draw(8, 60, 0))
+    judged = []
+
+    def learn(spec, rows, members):
+        def rule(asked):
+            assert not np.isin(asked[:, 0], rows[:, 0]).any()
+            judged.append(len(asked))
+            return np.zeros(len(asked))
+
+        return rule
+
+    monkeypatch.setattr(learned.learner, "learn", learn)
+    score(FAST, case)
+    assert sum(judged) == 8 * 60 * 4  # targets, records, draws
+    importance(FAST, case)
 
 
 def test_every_reference_that_plays_the_target_is_compared_with_equally_many_of_both_kinds():
@@ -144,6 +240,48 @@ def test_the_references_that_are_kept_are_as_many_as_stated_and_never_the_player
     for place, kept in zip(np.repeat(places, 2), seen, strict=True):
         assert (kept.sum(axis=0) == group.count).all()
         assert not kept[players[place], np.arange(80)].any()
+
+
+def test_references_that_play_are_not_compared_with_their_complements():
+    first = np.random.default_rng(0).random((8, 200)) < 0.5
+    known = np.stack([first, ~first], axis=1).reshape(16, 200)
+    group = pretenders.everyone(problem(1, records=200, membership=known))
+    np.testing.assert_array_equal(group.apart, np.kron(np.eye(8), np.ones((2, 2))).astype(bool))
+    least = np.minimum(known.sum(axis=0), (~known).sum(axis=0))
+    assert (group.count == least - 1).all()  # of a pair one is IN and one OUT
+
+
+def test_a_target_is_compared_with_draws_from_equally_many_of_both_kinds(monkeypatch):
+    case = problem(2, models=13, records=40, population=0)
+    group, word = next(pretenders.groups(case)), pretenders.words(case, seeds.rng(0, "x"))
+    seen, original = [], Side.of.__func__
+
+    def spied(cls, references, kept, pooled):
+        seen.append(kept)
+        return original(cls, references, kept, pooled)
+
+    monkeypatch.setattr(Side, "of", classmethod(spied))
+    list(pretenders.compared(case, group, word, pretenders.scales(case, group, np.arange(40)), 60))
+    inside = case.membership.matrix[group.references]
+    least = np.minimum(inside.sum(axis=0), (~inside).sum(axis=0))
+    assert (inside.sum(axis=0) != (~inside).sum(axis=0)).all()
+    for place in range(2):
+        for kind in range(2):
+            drawn = np.any(seen[120 * place + kind : 120 * (place + 1) : 2], axis=0)
+            assert (drawn.sum(axis=0) == least).all()
+
+
+def test_as_many_of_a_records_members_as_of_its_non_members_are_learned_from(monkeypatch):
+    seen = []
+    monkeypatch.setattr(learned.learner, "learn", lambda spec, rows, members: seen.append((rows[:, 0], members)))
+    members = np.array([[1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 0, 1, 0]], dtype=bool)
+    rows = np.arange(16.0).reshape(4, 4, 1)
+    learned._learned(parse("learned"), rows, members, np.array([True, True, True, False]))
+    # Of three to one the first and that one, of none to four none, of two to two all.
+    assert seen[0][0].tolist() == [0, 2, 6, 10, 12, 14]
+    assert seen[0][1].tolist() == [True, True, False, False, False, True]
+    learned._learned(parse("learned"), rows[:1], members[:1], np.array([True, True, True, False]))
+    assert seen[1][0].tolist() == [0, 1, 2]  # one reference plays for each record
 
 
 def test_more_records_than_rows_have_some_references_play(monkeypatch):

@@ -327,7 +327,11 @@ def test_a_file_with_every_key(command, tmp_path):
     import tomllib
 
     tree = tomllib.loads(EVERY_KEY)
-    assert set(tree) == set(AuditConfig.model_fields) - {*DataOptions.model_fields, "group_by"}  # these are for tables
+    assert set(tree) == set(AuditConfig.model_fields) - {
+        *DataOptions.model_fields,
+        "group_by",
+        "unit",
+    }  # these are for tables
     assert set(tree["recipe"]) == set(Recipe.model_fields)
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "own.npz", x=rng.integers(0, 256, (130, 6, 6)).astype(np.uint8), y=np.arange(130) % 3)

@@ -1,4 +1,8 @@
-"""Units of several records: membership, roles, references, scores, control and statistics go by unit."""
+"""Units of several records: membership, roles, references, scores, control and statistics go by unit.
+
+Of 200 audits of persons whose records are alike in a model (correlation 0.8, 120 persons, 8 models), with no leak, 3 %
+by unit find one, and 10 % by record, whose intervals take the records for apart.
+"""
 
 from dataclasses import replace
 
@@ -141,6 +145,28 @@ def test_statistics_are_of_units_and_find_what_is_planted():
     assert audit.auc.mean > 0.75
     assert found.records is None
     assert found.scores["lira"].shape == made.shape
+
+
+def test_an_audit_by_unit_says_so(tmp_path):
+    units = persons(units=60)
+    done = reticent.audit(
+        dataset=data(units),
+        unit="person",
+        models=4,
+        epochs=1,
+        attacks=["loss"],
+        replicates=100,
+        workers=1,
+        store=tmp_path / "store",
+        out=tmp_path / "out",
+    )
+    found = done.findings
+    assert (found.data.unit, found.data.units) == ("person", 60)
+    assert found.verdict.sentence.endswith("A record here is one person with all its records.")
+    assert found.verdict.detail.startswith("In all of this, “a record” is all records of one person, of which")
+    target = found.attacks[0].targets[0]
+    assert target.members + target.non_members == 60
+    assert len(done.records) == len(units.codes)
 
 
 def wrong(seeds, by_unit):

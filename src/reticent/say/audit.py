@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from reticent.findings.audit import AuditDocument
 from reticent.say import blind, epsilon, evidence, exposure, groups, loss_tail, record_tests, trust, verdict
-from reticent.say.grammar import agree, listed
+from reticent.say.grammar import agree, listed, short
 from reticent.say.population import unhealthy, units_told
 
 
@@ -19,7 +19,9 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
     population, names = document.population, document.data.class_names
     said = verdict.spoken(document.verdict, document.attacks, population, names)
     if document.data.unit is not None and document.data.units is not None:
-        said = said.with_(detail=f"{units_told(document.data.unit, document.data.units)} {said.detail}")
+        whole = f"{said.sentence} A record here is one {short(document.data.unit)} with all its records."
+        detail = f"{units_told(document.data.unit, document.data.units)} {said.detail}"
+        said = said.with_(sentence=whole, detail=detail)
     detail = f"{said.detail} {verdict.missing_strong(missing)}" if missing else said.detail
     near = None if document.near_complements is None else evidence.near_complements(document.near_complements)
     design = () if near is None else (near.sentence,)
@@ -43,7 +45,7 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         blind=None if document.blind is None else blind.spoken(document.blind),
         loss_tail=None if document.loss_tail is None else loss_tail.spoken(document.loss_tail),
         epsilon=None if document.epsilon is None else epsilon.spoken(document.epsilon),
-        groups=tuple(groups.spoken(one, names, population) for one in document.groups),
+        groups=tuple(groups.spoken(one, names, population, said.group) for one in document.groups),
         exposure=None if document.exposure is None else exposure.spoken(document.exposure),
         records=None if document.records is None else record_tests.spoken(document.records),
         non_adaptive=None if unaware is None else trust.non_adaptive(unaware, said.attack, best.auc.mean),

@@ -70,8 +70,8 @@ def _records(folder, network):
 
 def _ranking(folder, network):
     given = {key: value for key, value in _config(folder, network).items() if key != "models"}
-    rows = reticent.rank_members(**given).rows
-    return stored(folder), rows
+    found = reticent.rank_members(**given)
+    return stored(folder), found.losses.tobytes(), [one.to_json() for one in found.members]
 
 
 def _layers(folder, network):

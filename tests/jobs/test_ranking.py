@@ -96,7 +96,7 @@ def test_the_files_hold_all_members_and_the_document_the_first_of_both_rankings(
 def test_a_finished_training_is_found_and_has_no_part_in_audits(found, folder):
     again = reticent.rank_members(**QUICK, store=folder / "store", out=folder / "again")
     assert again.document["environment"]["models_found"] == 1
-    assert (again.rows, again.sentence) == (found.rows, found.sentence)
+    assert (again.members, again.sentence) == (found.members, found.sentence)
     assert found.document["environment"]["models_found"] == 0
     recorded = json.loads((folder / "store" / "runs" / found.findings.training.run / "spec.json").read_text())
     assert recorded["trace"] is True

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -59,11 +58,6 @@ class RankedMembers(Reported[RankingDocument]):
     members: tuple[RankedMember, ...]
     losses: Floats
     ids: Ints
-
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """What ``records.csv`` holds: one mapping a member, the one most at risk by its losses first."""
-        return [member.to_json() for member in self.members]
 
 
 def rank_members(

@@ -14,7 +14,9 @@ from reticent.attacks import Problem, importance, parse, score
 from reticent.attacks.learned import pretenders
 from reticent.attacks.learned.features import Answers, Scales, Side, answers, features
 from reticent.attacks.learned.learner import learn
+from reticent.auditing.joining import joined
 from reticent.data.membership import Membership
+from reticent.data.units import Units
 from reticent.errors import TooFewReferencesError
 from reticent.findings.evidence import Family
 from reticent.signals.matrix import Signals, margin
@@ -184,6 +186,19 @@ def test_a_record_that_is_recognised_gives_nothing_away(learner):
     scores = score({"method": "learned", "learner": learner, "rounds": 60, "leaves": 15}, case)
     found = [auc(row, known.matrix[target]) for row, target in zip(scores, (0, 3), strict=True)]
     assert abs(np.mean(found) - 0.5) < 0.03
+
+
+def test_a_unit_that_is_recognised_gives_nothing_away():
+    """As before, of 300 persons of two records that look alike: one record would tell of the other."""
+    rng = np.random.default_rng(3)
+    units, drawn = Units("person", np.repeat(np.arange(300), 2)), Membership.draw(6, 300, 0).matrix
+    logits = rng.normal(size=(300, 3))[units.codes] + 1e-3 * rng.normal(size=(600, 3))
+    signals = Signals.from_logits(np.broadcast_to(logits, (6, 600, 3)), np.tile([0, 1, 2, 0], 150))
+    case = Problem.make(signals, units.expanded(drawn), targets=[0], units=units)
+    spec = {"method": "learned", "learner": "trees", "rounds": 60, "leaves": 15, "draws": 1}
+    found, told = (auc(joined(score(spec, one), units)[0], drawn[0]) for one in (case, replace(case, units=None)))
+    assert abs(found - 0.5) < 0.08
+    assert told < 0.35
 
 
 def test_every_reference_that_plays_the_target_is_compared_with_equally_many_of_both_kinds():

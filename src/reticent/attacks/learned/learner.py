@@ -26,7 +26,7 @@ def learn(spec: Learned, rows: Features, members: NDArray[np.bool_], weights: Fl
     Cost: O(rows F) a tree, or O(rows F^2) a step of the regression.
     """
     known = float(weights[members].sum() / max(weights.sum(), 1e-12))
-    if (rows == rows[0]).all() or not 0 < known < 1:
+    if not len(rows) or (rows == rows[0]).all() or not 0 < known < 1:
         return lambda asked: np.zeros(len(asked))
     usual = np.log(known / (1 - known))
     few = spec.learner == "auto" and len(rows) < spec.enough

@@ -10,11 +10,10 @@ from scipy.special import log_softmax, softmax
 from scipy.stats import entropy
 
 from reticent import seeds
-from reticent.attacks import Problem, importance, parse, score
+from reticent.attacks import Problem, importance, learned, parse, score
 from reticent.attacks.learned import pretenders
 from reticent.attacks.learned.features import Answers, Scales, Side, answers, features
 from reticent.attacks.learned.learner import learn
-from reticent.auditing.joining import joined
 from reticent.data.membership import Membership
 from reticent.data.units import Units
 from reticent.errors import TooFewReferencesError
@@ -188,17 +187,31 @@ def test_a_record_that_is_recognised_gives_nothing_away(learner):
     assert abs(np.mean(found) - 0.5) < 0.03
 
 
-def test_a_unit_that_is_recognised_gives_nothing_away():
-    """As before, of 300 persons of two records that look alike: one record would tell of the other."""
-    rng = np.random.default_rng(3)
-    units, drawn = Units("person", np.repeat(np.arange(300), 2)), Membership.draw(6, 300, 0).matrix
-    logits = rng.normal(size=(300, 3))[units.codes] + 1e-3 * rng.normal(size=(600, 3))
-    signals = Signals.from_logits(np.broadcast_to(logits, (6, 600, 3)), np.tile([0, 1, 2, 0], 150))
-    case = Problem.make(signals, units.expanded(drawn), targets=[0], units=units)
-    spec = {"method": "learned", "learner": "trees", "rounds": 60, "leaves": 15, "draws": 1}
-    found, told = (auc(joined(score(spec, one), units)[0], drawn[0]) for one in (case, replace(case, units=None)))
-    assert abs(found - 0.5) < 0.08
-    assert told < 0.35
+def test_records_of_one_unit_have_one_fold_and_one_draw():
+    case = problem(3, models=8, records=40, population=0)
+    units = Units("person", np.repeat(np.arange(40), np.arange(40) % 3 + 1))
+    signals = Signals.from_margins(np.random.default_rng(0).normal(size=(8, len(units.codes))), units.codes % 2)
+    whole = Problem.make(signals, units.expanded(case.membership.matrix), units=units)
+    word = pretenders.words(whole, seeds.rng(0, "x"))
+    alone = pretenders.words(replace(whole, units=None), seeds.rng(0, "x"))
+    assert len(np.unique(alone)) == len(units.codes)
+    first = np.unique(units.codes, return_index=True)[1]
+    assert np.array_equal(word, word[first][units.codes])
+    assert len(np.unique(word)) == 40
+    dealt = learned._folds(word, 2)
+    assert np.array_equal(dealt, dealt[first][units.codes])
+    assert np.bincount(dealt[first]).tolist() == [20, 20]
+    assert np.isfinite(score(FAST, whole)).all()
+
+
+def test_the_spread_is_measured_on_as_many_records_as_memory_allows(monkeypatch):
+    case, order = problem(1, models=8, records=300, population=0), np.arange(300)
+    group, seen = next(pretenders.groups(case)), []
+    monkeypatch.setattr(Scales, "learned", classmethod(lambda cls, answers, inside: seen.append(inside.shape)))
+    pretenders.scales(case, group, order)
+    monkeypatch.setattr(pretenders, "VALUES", 13 * len(group.references) * 20)
+    pretenders.scales(case, group, order)
+    assert seen == [(len(group.references), 300), (len(group.references), 20)]
 
 
 def test_every_reference_that_plays_the_target_is_compared_with_equally_many_of_both_kinds():
@@ -261,7 +274,7 @@ def test_the_rule_is_judged_against_what_all_records_have():
     rows = rng.normal(size=(4000, 3)).astype(np.float32)
     members = rng.random(4000) < 0.8
     for learner in ("trees", "logistic"):
-        rule = learn(parse({"method": "learned", "learner": learner, "rounds": 20}), rows, members, np.ones(4000))
+        rule = learn(parse({"method": "learned", "learner": learner, "rounds": 20}), rows, members)
         assert abs(rule(rows).mean()) < 0.05
 
 

@@ -15,6 +15,7 @@ from reticent.attacks.learned import pretenders
 from reticent.attacks.learned.features import Answers, Scales, Side, answers, features
 from reticent.attacks.learned.learner import learn
 from reticent.data.membership import Membership
+from reticent.data.units import Units
 from reticent.errors import TooFewReferencesError
 from reticent.findings.evidence import Family
 from reticent.signals.matrix import Signals, margin
@@ -189,6 +190,33 @@ def test_a_record_that_is_recognised_gives_nothing_away(learner):
     scores = score({"method": "learned", "learner": learner, "rounds": 60, "leaves": 15}, case)
     found = [auc(row, known.matrix[target]) for row, target in zip(scores, (0, 3), strict=True)]
     assert abs(np.mean(found) - 0.5) < 0.03
+
+
+def test_records_of_one_unit_have_one_fold_and_one_draw():
+    case = problem(3, models=8, records=40, population=0)
+    units = Units("person", np.repeat(np.arange(40), np.arange(40) % 3 + 1))
+    signals = Signals.from_margins(np.random.default_rng(0).normal(size=(8, len(units.codes))), units.codes % 2)
+    whole = Problem.make(signals, units.expanded(case.membership.matrix), units=units)
+    word = pretenders.words(whole, seeds.rng(0, "x"))
+    alone = pretenders.words(replace(whole, units=None), seeds.rng(0, "x"))
+    assert len(np.unique(alone)) == len(units.codes)
+    first = np.unique(units.codes, return_index=True)[1]
+    assert np.array_equal(word, word[first][units.codes])
+    assert len(np.unique(word)) == 40
+    dealt = learned._folds(word, 2)
+    assert np.array_equal(dealt, dealt[first][units.codes])
+    assert np.bincount(dealt[first]).tolist() == [20, 20]
+    assert np.isfinite(score(FAST, whole)).all()
+
+
+def test_the_spread_is_measured_on_as_many_records_as_memory_allows(monkeypatch):
+    case, order = problem(1, models=8, records=300, population=0), np.arange(300)
+    group, seen = next(pretenders.groups(case)), []
+    monkeypatch.setattr(Scales, "learned", classmethod(lambda cls, answers, inside: seen.append(inside.shape)))
+    pretenders.scales(case, group, order)
+    monkeypatch.setattr(pretenders, "VALUES", 13 * len(group.references) * 20)
+    pretenders.scales(case, group, order)
+    assert seen == [(len(group.references), 300), (len(group.references), 20)]
 
 
 def test_no_record_is_judged_by_a_rule_that_was_learned_from_it(monkeypatch):

@@ -158,6 +158,14 @@ LIES = {
     "strong thresholds": ("confidence", entry("confidence", strong=True), "strong"),
     "weak comparisons": ("lira", entry("lira", strong=False), "strong"),
     "weak counts": ("rmia", entry("rmia", strong=False), "strong"),
+    "labels for one variance": ("base3", entry("base3", access="labels"), "access or needs"),
+    "no IN references beside a prior": (
+        "bavaria",
+        needing(ATTACKS["bavaria"], references_in=0),
+        "needs: IN references",
+    ),
+    "no logits to learn from": ("learned", needing(ATTACKS["learned"], logits=False), "access or needs"),
+    "weak proxies": ("pmia", entry("pmia", strong=False), "strong"),
 }
 
 

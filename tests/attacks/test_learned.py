@@ -5,11 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from attack_cases import auc, problem
+from scipy.spatial.distance import cosine
+from scipy.special import log_softmax, softmax
+from scipy.stats import entropy
 
 from reticent import seeds
 from reticent.attacks import Problem, importance, parse, score
 from reticent.attacks.learned import pretenders
-from reticent.attacks.learned.features import Scales, Side, answers, features
+from reticent.attacks.learned.features import Answers, Scales, Side, answers, features
 from reticent.attacks.learned.learner import learn
 from reticent.data.membership import Membership
 from reticent.errors import TooFewReferencesError
@@ -87,6 +90,79 @@ def test_features_of_the_label_are_the_formulas():
     p = 1 / (1 + np.exp(-margins[:, 0, 0]))
     assert ratio == pytest.approx(np.log(p[4] / (0.5 * (p[:2].mean() + p[2:4].mean()))))
     assert set(families) == {Family.LABEL}
+
+
+def test_answers_are_the_formulas():
+    z, labels = np.array([[[1.0, 0.0, -1.0, 2.0], [0.0, 3.0, 0.5, 1.0]]]), np.array([0, 1])
+    margins = np.array([[[0.2, 0.4], [1.0, 3.0]]])
+    seen = answers(margins, z, labels)
+    assert seen.classes == 4
+    for i, label in enumerate(labels):
+        p, others = softmax(z[0, i]), np.delete(np.arange(4), label)
+        q, logs = softmax(z[0, i, others]), log_softmax(z[0, i, others])
+        scalars = [margins[0, i].mean(), 1 / (1 + np.exp(-margins[0, i, 0])), softmax(z[0, i] / 2)[label]]
+        scalars += [entropy(p), p.max(), entropy(q), float(i)]  # the second record is classified correctly
+        centred, rest = np.zeros(4), np.zeros(4)
+        centred[others], rest[others] = logs - logs.mean(), q
+        assert seen.values[0, i] == pytest.approx(np.concatenate([scalars, centred, rest]), rel=1e-12)
+
+
+def test_the_spread_of_the_other_classes_is_pooled_within_records_and_kinds():
+    rng = np.random.default_rng(2)
+    values, inside = rng.normal(size=(4, 30, 13)), np.repeat([[True], [True], [False], [False]], 30, axis=1)
+    found = Scales.learned(Answers(values, 3), inside)
+    gaps = np.concatenate([values[0] - values[1], values[2] - values[3]])[:, 7:10]
+    covariance = gaps.T @ gaps / 2 / 60  # a pair has one degree of freedom
+    spread = np.diag(covariance)
+    kept = 0.9 * covariance + np.diag(0.1 * spread + 1e-6 * spread.max())
+    np.testing.assert_allclose(found.precision, np.linalg.inv(kept), rtol=1e-9)
+
+
+def test_features_of_all_but_the_label_are_the_formulas():
+    """One record of three classes, the first of which is its label."""
+    rng = np.random.default_rng(4)
+    margins, z = np.ones((3, 1, 1)), rng.normal(size=(3, 1, 3))
+    own, a, b = (
+        answers(one[None], logits[None], np.zeros(1, int)).values[0] for one, logits in zip(margins, z, strict=True)
+    )
+    count, root = np.array([3]), rng.normal(size=(3, 3))
+    scales = Scales((1.0, 2.0), root @ root.T)
+    inside, outside = Side(a, np.array([1.5]), count), Side(b, np.array([2.5]), count)
+    found, families = features(own, inside, outside, scales, 3)
+    own, a, b, metric = own[0], a[0], b[0], scales.precision
+    expected = [np.log(own[2] / (0.5 * (a[2] + b[2])))]
+    for place in (3, 4, 5):
+        expected += [own[place], own[place] - a[place], own[place] - b[place], a[place] - b[place]]
+    expected += [own[6], a[6], b[6]]
+    x, y, w = own[7:10], a[7:10], b[7:10]
+    near, far = (x - y) @ metric @ (x - y), (x - w) @ metric @ (x - w)
+    # Fisher's linear discriminant: half of what the squared distances differ by.
+    expected += [0.5 * (far - near), (y - w) @ metric @ (y - w), far - near, np.log(near), np.log(far)]
+    pairs = [[1 - cosine(x, y), 1 - cosine(x, w)], [1 - cosine(own[10:], a[10:]), 1 - cosine(own[10:], b[10:])]]
+    p, p_in, p_out = (one[11:] for one in (own, a, b))
+    pairs += [[entropy(p, p_in), entropy(p, p_out)], [entropy(p_in, p), entropy(p_out, p)]]
+    for to_in, to_out in pairs:
+        expected += [to_in, to_out, to_in - to_out]
+    assert found[0, 11:] == pytest.approx(expected, rel=1e-9)
+    told = [Family.LABEL] + [Family.CERTAINTY] * 8 + [Family.OTHERS] * 4 + [Family.CORRECTNESS] * 3
+    assert families[11:] == told + [Family.OTHERS] * 17
+
+
+def test_the_score_is_a_mean_over_draws_that_differ():
+    """References of a kind that agree: whichever are drawn, what they say is the same."""
+    case = problem(7, models=8, records=60, population=0, effect=0.0)
+    level = np.random.default_rng(0).normal(size=60)
+    for margins, same in ((level + 2.0 * case.membership.matrix, True), (case.signals.margins[:, :, 0], False)):
+        bare = replace(case, signals=Signals.from_margins(margins, case.signals.labels, 3))
+        one, four = (score({**FAST, "draws": draws}, bare) for draws in (1, 4))
+        assert np.allclose(one, four, rtol=1e-9) == same
+
+
+def test_nothing_is_important_where_nothing_leaks():
+    """The rule is judged on records that it was not learned from; where it gives one score to all, ties count half."""
+    assert abs(importance(FAST, problem(1, models=8, records=200, effect=0.0)).auc - 0.5) < 0.05
+    same = Signals.from_logits(np.ones((8, 200, 3)), np.zeros(200, dtype=int))
+    assert importance(FAST, Problem.make(same, Membership.draw(8, 200, 0))).auc == 0.5
 
 
 def test_models_that_say_the_same_give_one_score():

@@ -263,7 +263,7 @@ def test_too_few_models_for_any_record_are_said_to_be_too_few():
     assert (told.exposed, told.distance_needed) == (0, None)
     assert told.sentence == (
         "4 models are too few to show that a single record leaks: among 300 records, one may look exposed by chance. "
-        "It can be shown from 15 models on, half of them trained on each record. A leak is not excluded."
+        "At least 15 models are needed, half of them trained on each record. Single records may leak all the same."
     )
 
 
@@ -333,7 +333,9 @@ def test_no_record_counts_that_chance_explains(models, ways, count):
     assert 1 - 1e-9 <= found.distance_p[5] * ways <= (1 + 1e-9 if models < 32 else 300)
     told = exposed(found)
     assert told.exposed == count
-    assert ("from 18 models on" in told.sentence) == (round(told.memberships or 0) == 12870) == (models == 16)
+    assert (
+        ("At least 18 models are needed" in told.sentence) == (round(told.memberships or 0) == 12870) == (models == 16)
+    )
 
 
 def test_a_record_in_a_quarter_of_the_models_has_fewer_ways():

@@ -2,14 +2,17 @@
 
 import numpy as np
 import pytest
+from scipy.stats import t
 
 import reticent
-from reticent.auditing.crossed_variance import area_interval
+from reticent.auditing.crossed_variance import area_interval, share_interval
 from reticent.auditing.group_limits import group_limits
 from reticent.auditing.group_rates import areas, rates
+from reticent.auditing.groups import against_others
 from reticent.auditing.partition import by_class, by_column
 from reticent.auditing.roc import roc
 from reticent.data.membership import Membership
+from reticent.rounding import down, fraction
 
 
 def made(seed=0, targets=8, records=2000, sizes=(1, 9), shift=0.0, extra=0.0, attacks=2, lift=0.0):
@@ -40,6 +43,47 @@ def test_limits_stand_at_the_level_of_all_groups_and_attacks():
     assert single.attack != shown.attack or single.least > shown.least
 
 
+def test_the_two_limits_of_an_excess_share_its_level():
+    partition, scores, members = made(extra=1.0, attacks=1)
+    found = group_limits([partition], scores, members, first="a0", fpr=0.05).excesses[0][0]
+    limits = []
+    for kind in (members, ~members):
+        rate = rates(scores["a0"], members, partition.codes, 2, 0.05, kind)
+        variance, free = rate.variance()
+        counts = (int(rate.records[0]), int((kind & (partition.codes == 0)).sum()))
+        # 2 groups and 1 attack, then two limits.
+        limits.append(share_interval(rate.value[0], variance[0], free[0], counts, 1 - 0.05 / 4))
+    assert (found.tpr_least, found.fpr_most) == pytest.approx((limits[0][0], limits[1][1]), rel=1e-9)
+
+
+def test_a_group_that_is_told_apart_well_has_the_spread_that_others_records_would_have():
+    partition, scores, members = made(sizes=(1, 40), extra=3.0, attacks=1)
+    area = areas(scores["a0"], members, partition.codes, 2)
+    few, many = area.records
+    found = group_limits([partition], scores, members, first="a0").areas[0][0]
+    arm = t.isf(0.05 / 4, few - 2) * np.sqrt(area.mean[1] * many / few)  # 2 groups and 1 attack
+    assert area.by_models()[0] == 0
+    assert found.least == pytest.approx(area.value[0] - arm, rel=1e-9)
+
+
+def test_one_model_needs_more_records_of_a_group():
+    partition, scores, members = made(sizes=(1, 80))
+    alone = {name: one[:1] for name, one in scores.items()}
+    assert group_limits([partition], scores, members, first="a0").areas[0][0] is not None
+    assert group_limits([partition], alone, members[:1], first="a0").areas[0][0] is None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "shift", "extra"), [((1, 9, 9), 1.5, -0.5), ((1, 4), -0.6, 0.6)], ids=["leaks less", "leaks nothing"]
+)
+def test_a_group_that_differs_is_not_named_unless_it_leaks_and_leaks_more(sizes, shift, extra):
+    partition, scores, members = made(sizes=sizes, shift=shift, extra=extra, attacks=1)
+    chosen = np.arange(len(sizes))
+    gap, variance, free = against_others(areas(scores["a0"], members, partition.codes, len(sizes)), chosen)
+    assert 2 * t.sf(abs(gap[0]) / np.sqrt(variance[0]), free[0]) < 0.001
+    assert group_limits([partition], scores, members, first="a0").exposed is None
+
+
 def test_a_group_is_named_under_the_attack_that_shows_it():
     partition, scores, members = made(extra=2.0)
     found = group_limits([partition], scores, members, first="a0", fpr=0.01).exposed
@@ -51,6 +95,21 @@ def test_a_group_is_named_under_the_attack_that_shows_it():
     called = [scores["a1"][t] >= roc(scores["a1"][t], members[t]).at_fpr(0.01).threshold for t in range(8)]
     wrong = [(hit & own & ~members[t]).sum() / (own & ~members[t]).sum() for t, hit in enumerate(called)]
     assert found.false_alarms == pytest.approx(np.mean(wrong))
+
+
+@pytest.mark.parametrize(("sizes", "comparisons"), [((1, 9), 2), ((2, 4, 4), 6)])
+def test_a_difference_is_corrected_for_all_groups_and_attacks(sizes, comparisons):
+    """Two-sided; two groups make one comparison."""
+    partition, scores, members = made(sizes=sizes, shift=0.8, extra=0.2)
+    found = group_limits([partition], scores, members, first="a0").exposed
+    count = len(sizes)
+    gap, variance, free = against_others(areas(scores["a1"], members, partition.codes, count), np.arange(count))
+    p = 2 * t.sf(gap[0] / np.sqrt(variance[0]), free[0])
+    assert found.p_corrected == pytest.approx(comparisons * p, rel=1e-9)
+    strict = [1 - factor * found.p_corrected for factor in (1.01, 0.99)]
+    named = [group_limits([partition], scores, members, first="a0", confidence=one).exposed for one in strict]
+    assert named[0] is not None
+    assert named[1] is None
 
 
 def test_the_verdicts_attack_goes_first_where_it_shows_the_group():
@@ -110,10 +169,11 @@ def test_a_rare_class_that_leaks_is_in_the_verdict(audited):
     assert said.group.records == 40
     assert said.group.auc > 0.98
     assert said.leak == "found"
-    assert 'Class "1" (40 records) leaks more: there, an attacker tells a training record from another one in' in (
-        said.sentence
+    assert (
+        'Class "1" (40 records) leaks more: there, an attacker tells a training record and another record apart in'
+        in (said.sentence)
     )
-    assert "limit and p allow for all 2 groups and 1 attack that were looked at." in said.detail
+    assert "That limit and p allow for having looked at 2 groups and 1 attack." in said.detail
 
 
 def test_where_only_a_group_leaks_the_group_is_the_verdict():
@@ -135,6 +195,12 @@ def test_a_rare_class_that_leaks_fails_the_gate(audited):
     failed = next(check for check in found.checks if check.name.startswith("AUC of no group"))
     assert failed.attack == "lira in class 1"
     assert failed.bound == audited.findings.groups[0].groups[1].area_shown.least
+    failed, found = found.checks[3], audited.findings.groups[0].groups[1].excess_shown
+    assert failed.bound == found.tpr_least - found.fpr_most
+    assert failed.message.startswith(
+        f"above the limit: lira has {fraction(found.tpr, 4)} in class 1, with false alarms at "
+        f"{fraction(found.fpr, 4)}, at least {down(failed.bound, 0.1)} beyond these by a lower limit"
+    )
     # Who asks for upper limits of groups gets those alone.
     names = [check.name for check in reticent.gate(document, max_auc=0.6, max_group_auc=0.9).checks]
     assert names == ["AUC at most 0.6", "AUC of each group by class at most 0.9"]
@@ -146,6 +212,7 @@ def test_groups_that_are_not_resolved_are_listed_and_pass():
     document["population"]["health"] = []
     check = reticent.gate(document, max_auc=0.55).checks[1]
     assert check.outcome == "passed"
+    assert check.unresolved == ("class 1",)
     assert "; class 1 is not resolved, and may be below or above" in check.message
     # At a rate with fewer false alarms than the groups were looked at nothing is known of them.
     assert len(reticent.gate(document, max_tpr={0.0001: 0.5}).checks) == 1

@@ -18,6 +18,7 @@ from reticent.auditing.partition import by_class, by_column
 from reticent.auditing.roc import auc, roc, tpr_at_fpr
 from reticent.data.membership import Membership
 from reticent.errors import InputError
+from reticent.findings.group_limits import ExposedGroup
 from reticent.findings.population import Population
 from reticent.say.groups import spoken
 from reticent.signals.matrix import Signals
@@ -277,7 +278,7 @@ def test_one_group_cannot_be_compared():
 
 def test_sentences_name_the_group_or_say_that_none_stands_out():
     clear = found(0, shift=0.0, extra=2.0)
-    assert clear.sentence.startswith('The most exposed group by g is "5": an attacker tells its members from its')
+    assert clear.sentence.startswith('The most exposed group by g is "5": a tells its members from its')
     assert "corrected for all 6 groups" in clear.sentence
     none = found(1, shift=0.0)
     assert none.most_exposed is None
@@ -290,12 +291,39 @@ def test_sentences_name_the_group_or_say_that_none_stands_out():
     assert "\n" not in text
 
 
+def test_where_the_verdict_names_another_group_the_sentence_says_why():
+    entry = found(0, shift=0.0, extra=2.0)
+    named = ExposedGroup(
+        by="g",
+        name="4",
+        records=100,
+        attack="a",
+        auc=0.8,
+        auc_least=0.6,
+        others=0.5,
+        p_corrected=0.01,
+        groups=6,
+        attacks=7,
+    )
+    same, other = (spoken(entry, (), None, named.with_(**one)).sentence for one in ({"name": "5"}, {"by": "h"}))
+    assert same == other == spoken(entry, (), None).sentence
+    stricter = spoken(entry, (), None, named).sentence
+    assert stricter.startswith(same)
+    assert stricter.endswith(
+        'The verdict names the group "4": of those that still stand out after a correction for all 6 groups and '
+        "7 attacks, it is the furthest above the others."
+    )
+    assert spoken(entry, (), None, named.with_(attack="b")).sentence.endswith(
+        'The verdict names the group "4": b shows that one, and all that is said here is of a.'
+    )
+
+
 def test_the_most_exposed_group_is_of_those_that_stand_out_where_another_is_higher():
     entry = found(0, shift=0.0, extra=2.0)
     groups_ = list(entry.groups)
     groups_[0] = groups_[0].with_(auc=groups_[5].auc.with_(mean=0.999), stands_out=None)
     text = said(entry.with_(groups=tuple(groups_))).sentence
-    assert text.startswith('The most exposed group by g of those that stand out is "5": an attacker tells')
+    assert text.startswith('The most exposed group by g of those that stand out is "5": a tells')
     assert "1 of the others has a higher value, which chance may explain." in text
     groups_[1] = groups_[1].with_(auc=groups_[0].auc, stands_out=None)
     text = said(entry.with_(groups=tuple(groups_))).sentence

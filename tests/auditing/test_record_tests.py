@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from reticent.auditing.crossed_variance import share_interval
 from reticent.auditing.exposure import exposure
 from reticent.auditing.named import benjamini_hochberg, named_records
 from reticent.auditing.record_epsilon import bound, record_epsilon
-from reticent.auditing.record_pvalues import own_rates, record_pvalues, record_rates
+from reticent.auditing.record_pvalues import RecordPValues, own_rates, record_pvalues, record_rates, share
 from reticent.auditing.record_residuals import residuals
 from reticent.data.membership import Membership
 from reticent.findings.attack import TargetAccuracy, TargetAudit
@@ -98,6 +99,10 @@ def test_ranks_serve_where_there_are_enough_models():
     assert tests.p[target, 0] == pytest.approx(above / 100)
     assert (tests.p[~membership] <= 0.1).mean() == pytest.approx(0.1)
     assert p_values(signals, membership, fpr=0.001).method != "rank"
+    margins = np.asarray(signals.margins)[:, :, 0].copy()
+    margins[:, 0] = 1.0  # equal margins count against membership, the one that is left out like the others
+    tests = p_values(Signals.from_margins(margins, np.zeros(240, int), 2), membership)
+    assert (tests.p[:, 0] == 1).all()
 
 
 def test_models_that_agree_to_the_last_digit_give_no_certainty():
@@ -118,16 +123,35 @@ def test_too_few_models_have_no_p_values():
 def test_rates_of_records_and_their_calibration():
     signals, _, membership = made(records=2000, leak=3.0)
     tests = p_values(signals, membership)
-    found = record_rates(tests, membership, exposure(signals, membership), 0.95, 0.01)
+    assert tests.method == "student"  # whatever is found of members: non-members decide
+    exposed = exposure(signals, membership)
+    found = record_rates(tests, membership, exposed, 0.95, 0.01)
     hits = (tests.p <= 0.01) & membership
     assert found.found.mean == pytest.approx((hits.sum(axis=1) / membership.sum(axis=1)).mean())
     assert found.found.interval[0] < found.found.mean < found.found.interval[1]
     assert found.false_alarms.interval[0] < 0.01 < found.false_alarms.interval[1]
     assert len(found.tenths) == 20
+    first = np.argsort(exposed.exposure.data, kind="stable")[:200]
+    known = share(tests.p[:, first] <= 0.01, ~membership[:, first], 1 - 0.01 / 20)
+    assert found.tenths[0].rate.interval == pytest.approx(known.interval, rel=1e-9)
     assert not any(one.off for one in found.tenths)
     own = own_rates(tests, membership, 0.95, 0.01)
     assert own.found[5] == pytest.approx(hits[:, 5].sum() / 8)
     assert own.high[0] == pytest.approx(stats.beta.ppf(0.975, hits[:, 0].sum() + 1, 8 - hits[:, 0].sum()))
+
+
+def test_a_p_value_at_the_rate_is_found_and_each_share_has_its_confidence():
+    """One target: 10 of 40 members and 3 of 60 non-members, with the unbiased variance p (1 - p) / (n - 1)."""
+    members = np.arange(100) < 40
+    p = np.where((np.arange(100) < 10) | (np.arange(100) >= 97), 0.01, 0.5)
+    tests = RecordPValues("rank", p[None], np.full(100, 99))
+    signals, _, membership = made(records=100)
+    found = record_rates(tests, members[None], exposure(signals, membership), 0.95, 0.01)
+    assert (found.found.mean, found.false_alarms.mean) == (0.25, 0.05)
+    for one, n, confidence in ((found.found, 40, 0.95), (found.false_alarms, 60, 0.99)):
+        expected = share_interval(one.mean, one.mean * (1 - one.mean) / (n - 1), n - 2, (n, n), confidence)
+        assert one.interval == pytest.approx(expected, rel=1e-9)
+    assert own_rates(tests, members[None], 0.95, 0.01).found.compressed().tolist() == [1] * 10 + [0] * 30
 
 
 def test_a_tenth_that_is_off_is_flagged():
@@ -174,6 +198,12 @@ def test_a_target_that_is_moved_as_a_whole_names_nobody():
     rows, ids = np.arange(16), np.arange(400)
     found, _ = named_records(*moved, membership, rows[:1], rows, np.random.default_rng(0), ids=ids)
     assert found.named == 0
+
+
+def test_equal_scores_name_nobody():
+    alike = Signals.from_margins(np.ones((8, 50)), np.zeros(50, int), 2)
+    membership, rows = Membership.draw(8, 50, 0).matrix, np.arange(8)
+    assert named_records(alike, alike, membership, rows, rows, np.random.default_rng(0), ids=np.arange(50))[1] == ()
 
 
 @pytest.mark.parametrize(("models", "expected"), [(16, 1.350), (64, 2.825), (256, 4.233)])

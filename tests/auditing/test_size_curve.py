@@ -41,6 +41,18 @@ def test_the_interval_is_that_of_a_weighted_line():
     assert found.interval == pytest.approx(ends, abs=1e-9)
 
 
+@pytest.mark.parametrize("distances", [(4.0, 3.0, 2.25), (3.0, 2.0, 2.0)], ids=["on the line", "off the line"])
+def test_errors_are_widened_by_what_the_line_leaves_and_never_narrowed(distances):
+    # Three points of one error s, one step apart: a step further the line has the variance s^2 (1 / 3 + 2^2 / 2), times
+    # the squared residuals over s^2, at one degree of freedom, where these are more than 1.
+    found = predicted([point(n, d) for n, d in zip((100, 200, 400), distances, strict=True)], 800, 0.95)
+    first, second, third = np.log(distances)
+    middle, s = (first + second + third) / 3 + third - first, 0.01 / ndtri(0.975)
+    wider = max(1.0, (first - 2 * second + third) ** 2 / 6 / s**2)
+    ends = [area(np.exp(middle + sign * ndtri(0.975) * s * np.sqrt(wider * 7 / 3))) for sign in (-1, 1)]
+    assert found.interval == pytest.approx(ends, rel=1e-6)
+
+
 def test_points_off_the_line_widen_the_interval_and_fail_the_check():
     found = leak_curve("lira", [point(100, 3.0), point(200, 2.0), point(400, 2.0)], 800)
     plain = predicted([point(n, 20 * n**-0.4) for n in (100, 200, 400)], 800, 0.95)

@@ -68,14 +68,14 @@ def test_the_sentence():
     )
     assert said.detail == (
         "The 95 % interval is 5.0 % to 8.0 %. The area under the ROC curve is 0.600 (95 % interval 0.550 to 0.650; "
-        "chance is 0.5). Measured on 64 models, each with at least 898 members and "
-        "899 non-members. That is more than chance."
+        "chance is 0.5). Both are more than chance. Measured on 64 models, each with at least 898 members and "
+        "899 non-members."
     )
     assert (said.attack, said.best_of, said.fpr, said.tpr, said.auc) == ("lira", 1, 0.01, 0.066, 0.6)
     assert said.tpr_interval == pytest.approx([0.05, 0.08])
     assert list(said.cannot_say) == [
-        "Nothing can be said at a false positive rate of 0.001: it needs 1,000 non-members, this audit has 899.",
-        "Nothing can be said at a false positive rate of 0.0001: it needs 10,000 non-members, this audit has 899.",
+        "Nothing can be said at a false positive rate of 0.1 %: it needs 1,000 non-members, this audit has 899.",
+        "Nothing can be said at a false positive rate of 0.01 %: it needs 10,000 non-members, this audit has 899.",
         "Attacks that were not tried may find more: every figure is a lower bound on the leak.",
         "The rates are averages over records: single records can be far more exposed.",
     ]
@@ -91,7 +91,10 @@ def test_the_rate_is_chosen_by_counts_alone():
 
 def test_without_a_measurable_rate_the_sentence_is_about_pairs():
     said = verdict([made(allowed=(0, 0, 0, 0))])
-    assert said.sentence == ("An attacker tells a training record from another one in 60.0 % of pairs; chance is 50 %.")
+    assert said.sentence == (
+        "Given a training record and another record, an attacker tells which is which in 60.0 % of pairs; chance is "
+        "50 %."
+    )
     assert (said.fpr, said.tpr, said.tpr_interval, said.leak) == (None, None, None, "found")
     assert verdict([made(area=(0.5, 0.49, 0.51), allowed=(0, 0, 0, 0))]).leak == "cannot tell"
 
@@ -102,7 +105,7 @@ def test_best_of_several_is_labelled_and_widened():
     assert "Of 3 attacks tried, 2 do better than chance at that rate of false alarms, and of these lira finds" in (
         said.detail
     )
-    assert "made on the same records, so all these intervals are widened for it." in said.detail
+    assert "so all these intervals are widened for that." in said.detail
     low, high = said.tpr_interval
     # Arms stretched from 1.960 to 2.394 standard errors, the quantile at 1 - 0.05 / 6.
     assert low == pytest.approx(0.066 - 0.016 * 2.39398 / 1.95996, abs=1e-6)
@@ -139,14 +142,14 @@ def test_found_not_found_cannot_tell():
     # The headline is about the attack that shows the leak, though the other one finds more records.
     assert (both.leak, both.attack, both.tpr) == ("found", "b", 0.009)
     # It quotes the figure that is more than chance, which is not the share of records.
-    assert both.sentence == "An attacker tells a training record from another one in 53.0 % of pairs; chance is 50 %."
+    assert "an attacker tells which is which in 53.0 % of pairs; chance is 50 %." in both.sentence
     assert "An attacker who accepts 1 false alarm in 100 finds 0.9 % of the training records (" in both.detail
-    assert both.detail.endswith("the share of training records found may be chance by itself.")
+    assert "The area is more than chance; the share of training records found may be chance." in both.detail
     # A TPR above the rate is a leak whatever the AUC says.
     only = verdict([made(area=(0.5, 0.49, 0.51), tpr=(0.02, 0.015, 0.025))])
     assert only.leak == "found"
     assert only.sentence.startswith("An attacker who accepts 1 false alarm in 100 finds")
-    assert only.detail.endswith("the area may be chance by itself.")
+    assert "The share of training records found is more than chance; the area may be chance." in only.detail
 
 
 def with_ties(audit, strong):
@@ -214,7 +217,10 @@ def test_bonferroni_makes_a_close_call_chance():
 
 def test_limits_name_few_models_few_false_alarms_and_a_wrong_sign():
     lines = verdict([made(models=1, allowed=(14, 1, 0, 0), tpr=(0.1, 0.05, 0.2))]).cannot_say
-    assert "The figure at a false positive rate of 0.01 rests on few records: it allows 1 false alarm a model." in lines
+    assert (
+        "The figure at a false positive rate of 1 % rests on few records: it allows each model only 1 false alarm."
+        in lines
+    )
     assert "One model was audited: how much another training run would differ is not known." in lines
     assert "Only 4 models were audited: how much they differ is hardly known." in verdict([made(models=4)]).cannot_say
 
@@ -226,8 +232,8 @@ def test_an_attack_that_works_backwards_is_a_leak_in_every_part_of_the_verdict()
     assert (said.leak, said.reason, said.wrong_sign) == ("cannot tell", "backwards", ("loss",))
     assert word(said) == "Leak, backwards"
     assert said.sentence == (
-        "An attacker who reads loss backwards tells a training record from another one in 60.0 % of pairs; chance is "
-        "50 %."
+        "Given a training record and another record, an attacker who reads loss backwards tells which is which in "
+        "60.0 % of pairs; chance is 50 %."
     )
     told = "loss (AUC 0.400) ranks members below non-members, by more than chance: read backwards, that gives members"
     assert told in said.detail
@@ -276,7 +282,7 @@ def test_the_attack_is_the_one_that_finds_most_by_the_figure_of_the_sentence():
     wide = {"tpr": (0.06, 0.001, 0.12), "area": (0.539, 0.45, 0.62)}
     only = verdict([made("rmia", **wide), made("correctness", tpr=(0.0, 0.0, 0.002), area=(0.52, 0.515, 0.525))])
     assert (only.leak, only.attack, only.best_by, only.best_among) == ("found", "correctness", "auc", 1)
-    assert only.sentence.startswith("An attacker tells")
+    assert "an attacker tells which is which" in only.sentence
     assert "only correctness is shown to do better than chance in telling pairs apart (rmia has the" in only.detail
     assert "larger area under the ROC curve, 0.539)." in only.detail
     # Of attacks that show the same figure, the one with most of it, whatever the other figure says.

@@ -30,12 +30,12 @@ def _importance(attack: str, found: Importance) -> str:
     if found.auc <= SLIGHT or not found.families or found.families[0].lost <= 0:
         return f"{attack} found next to nothing, so there is no telling in what part of the answers it is."
     first = found.families[0]
-    share = "most" if first.share > MOST else "the largest part"
+    share = "Most" if first.share > MOST else "The largest part"
     looked = "" if len(found.families) > 1 else " Only margins were given, so nothing else could be looked at."
-    lost = f"without it its AUC falls from {fraction(found.auc)} to {fraction(found.auc - first.lost)}"
+    lost = f"falls from {fraction(found.auc)} to {fraction(found.auc - first.lost)}"
     return (
-        f"What {attack} found is for {share} ({percent(first.share)}) in {WORDS[first.family]}: {lost}, on models that "
-        f"play the target.{looked}"
+        f"{share} of what {attack} found ({percent(first.share)}) is in {WORDS[first.family]}: without that, its AUC "
+        f"on references that play the target {lost}.{looked}"
     )
 
 

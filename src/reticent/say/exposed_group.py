@@ -23,25 +23,26 @@ def sentence(found: ExposedGroup, names: Sequence[str]) -> str:
     size = plural(found.records, "record")
     text = named(found, names)
     return (
-        f"{text[:1].upper()}{text[1:]} ({size}) leaks more: there, an attacker tells a training record from another "
-        f"one in {percent(found.auc)} of pairs."
+        f"{text[:1].upper()}{text[1:]} ({size}) leaks more: there, an attacker tells a training record and another "
+        f"record apart in {percent(found.auc)} of pairs, elsewhere in {percent(found.others)}."
     )
 
 
 def details(said: Verdict, found: ExposedGroup, names: Sequence[str]) -> list[str]:
     """Say how sure that is, and what else is found there."""
     where, other = named(found, names), f" by {found.attack}" * (found.attack != said.attack)
+    one, kind = ("class", "classes") if found.by == CLASS else ("group", "groups")
     looked = f"{plural(found.groups, 'group')} and {plural(found.attacks, 'attack')}"
     lines = [
-        f"In {where}, the area under the ROC curve{other} is at least {down(found.auc_least, 0.5, 3)}, and in the "
-        f"others {fraction(found.others)} on average (p {_p(found.p_corrected)}); limit and p allow for all "
-        f"{looked} that were looked at."
+        f"In {where}, the area under the ROC curve{other} is {fraction(found.auc)} (at least "
+        f"{down(found.auc_least, 0.5, 3)}); in the other {kind}, {fraction(found.others)} on average (p "
+        f"{_p(found.p_corrected)} for the difference). That limit and p allow for having looked at {looked}."
     ]
     if found.tpr is not None and found.false_alarms is not None and said.fpr:
         digits = decimals(said.fpr)
         lines.append(
-            f"At the threshold that flags {level(said.fpr)} of all non-members, {percent(found.tpr, digits)} of its "
-            f"training records are found, and {percent(found.false_alarms, digits)} of its others are taken for them."
+            f"The threshold that flags {level(said.fpr)} of all non-members finds {percent(found.tpr, digits)} of that "
+            f"{one}'s training records, and flags {percent(found.false_alarms, digits)} of its non-members."
         )
     if said.reason is Reason.IN_A_GROUP:
         lines.append("Over all records no attack did better than chance: the leak is of this group.")

@@ -47,6 +47,6 @@ def _impossible(found: ExposureCount) -> str:
         enough += 1
     return (
         f"{found.models} models are too few to show that a single record leaks: among {found.records:,} records, one "
-        f"may look exposed by chance. It can be shown from {enough} models on, half of them trained on each record. A "
-        "leak is not excluded."
+        f"may look exposed by chance. At least {enough} models are needed, half of them trained on each record. Single "
+        "records may leak all the same."
     )

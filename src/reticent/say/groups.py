@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from reticent.auditing.partition import CLASS, MISSING
 from reticent.findings.audit import Group, Grouping
+from reticent.findings.group_limits import ExposedGroup
 from reticent.findings.population import Population
 from reticent.rounding import percent
 from reticent.say.grammar import agree, plural, short
@@ -11,9 +12,11 @@ from reticent.say.grammar import agree, plural, short
 CUT = " The groups are ranges: the column has too many different numbers to be groups, and was cut at its quartiles."
 
 
-def spoken(found: Grouping, names: Sequence[str], population: Population) -> Grouping:
-    """Fill in the sentence of a grouping; `names` are those of the classes, or empty."""
-    return found.with_(sentence=_sentence(found, names, population))
+def spoken(
+    found: Grouping, names: Sequence[str], population: Population, exposed: ExposedGroup | None = None
+) -> Grouping:
+    """Fill in the sentence of a grouping; `names` are those of the classes, or empty, `exposed` is the verdict's."""
+    return found.with_(sentence=_sentence(found, names, population) + _beside_verdict(found, names, exposed))
 
 
 def called(by: str, name: str, names: Sequence[str]) -> str:
@@ -43,8 +46,8 @@ def _sentence(found: Grouping, names: Sequence[str], population: Population) -> 
         less = sum(group.stands_out == "less" for group in found.groups)
         also = f" {less} of them {agree(less, 'leaks', 'leak')} less than the others." if less else ""
         return (
-            f"No {what}{place} stands out as more exposed: the highest AUC of the {len(compared)} {many} is within "
-            f"what chance gives for the highest of {len(compared)}.{also}{small}"
+            f"No {what}{place} stands out as more exposed: chance alone may explain that the highest AUC of the "
+            f"{len(compared)} {many} is higher.{also}{small}"
         )
     two = len(compared) == 2
     rest, sure = f"the other {many}", f", corrected for all {len(compared)} {many}"
@@ -53,9 +56,24 @@ def _sentence(found: Grouping, names: Sequence[str], population: Population) -> 
     higher = _higher(compared, most)
     return (
         f"The most exposed {what}{place}{' of those that stand out' * bool(higher)} is "
-        f"{_named(found.by, most.name, names)}: an attacker tells its members from its non-members in "
+        f"{_named(found.by, most.name, names)}: {found.attack} tells its members from its non-members in "
         f"{percent(most.auc.mean)} of pairs, and those of {rest} in {percent(most.auc.mean - most.difference.mean)}; "
         f"that is more than chance{sure}.{_also(found, higher)}{small}"
+    )
+
+
+def _beside_verdict(found: Grouping, names: Sequence[str], exposed: ExposedGroup | None) -> str:
+    """Say why the verdict names another group of these than the one that is the most exposed here."""
+    if exposed is None or exposed.by != found.by or exposed.name == found.most_exposed:
+        return ""
+    what = "class" if found.by == CLASS else "group"
+    named = f" The verdict names the {what} {_named(found.by, exposed.name, names)}"
+    if exposed.attack != found.attack:
+        return f"{named}: {exposed.attack} shows that one, and all that is said here is of {found.attack}."
+    looked = f"{plural(exposed.groups, 'group')} and {plural(exposed.attacks, 'attack')}"
+    return (
+        f"{named}: of those that still stand out after a correction for all {looked}, it is the "
+        "furthest above the others."
     )
 
 

@@ -19,8 +19,8 @@ UNLEARNED = "a model that learned nothing has nothing to leak"
 def problem(accuracy: float, share: float, chance: float, members: int) -> str:
     """Say that a model labels its own members no better than naming one class would."""
     return (
-        f"labels {percent(accuracy)} of its own training records correctly; always naming one class gives "
-        f"{percent(share)}, and by chance up to {percent(min(1.0, chance))} of {members:,}"
+        f"labels {percent(accuracy)} of its {members:,} training records correctly; always naming the commonest class "
+        f"gives {percent(share)}, and chance alone up to {percent(min(1.0, chance))}"
     )
 
 

@@ -7,9 +7,9 @@ from reticent.rounding import count, interval, level, percent, plain, significan
 from reticent.say.grammar import agree, plural
 
 BY = {
-    RecordMethod.STUDENT: "Student's tail, which is exact for normal margins",
-    RecordMethod.RESIDUAL: "the standardized margins of non-members of other models, which is exact on average",
-    RecordMethod.RANK: "its rank among models without the record, which is exact",
+    RecordMethod.STUDENT: "by Student's distribution (exact where margins are normal)",
+    RecordMethod.RESIDUAL: "by how standardised margins of other models' non-members spread (exact on average)",
+    RecordMethod.RANK: "by their highest values (exact)",
 }
 
 
@@ -19,8 +19,9 @@ def game(target: TargetAudit) -> str:
     share = target.members / records
     chance = "one half" if abs(share - 0.5) < 0.05 else percent(share, 0)
     return (
-        f"All numbers are of one game: the attacker knows all {count(records)} audited records, each used for training "
-        f"with probability {chance}. For one who does not know the other training records the leak is smaller."
+        f"All numbers are for one setting: the attacker knows all {count(records)} audited records, and each of them "
+        f"was used for training with probability {chance}. An attacker who does not know the other training records "
+        "finds less."
     )
 
 
@@ -35,19 +36,22 @@ def spoken(found: RecordTests) -> RecordTests:
 def _rates(found: RecordRates) -> list[str]:
     off = sum(one.off for one in found.tenths)
     told = (
-        f"At a false positive rate of {level(found.fpr)} for every record by itself, an attacker finds "
-        f"{percent(found.found.mean)} of the training records (interval {interval(found.found.interval, percent)}). A "
-        f"record's rate is kept by {BY[found.method]}; it rests on {plural(found.references, 'model')} without it. "
-        f"Of non-members, {percent(found.false_alarms.mean, 2)} are called members"
+        f"With a threshold of its own for every record, each at a false positive rate of {level(found.fpr)}, an "
+        f"attacker finds {percent(found.found.mean)} of the training records (interval "
+        f"{interval(found.found.interval, percent)}). That is another question than the verdict's, where one threshold "
+        "serves all records and false alarms may fall on a few of them. A record's threshold is set from "
+        f"{plural(found.references, 'model')} without it, {BY[found.method]}. As a check, "
+        f"{percent(found.false_alarms.mean, 2)} of non-members are flagged"
     )
     if not found.tenths:
         return [f"{told}."]
     if not off:
-        return [f"{told}; in no tenth of the records by exposure or scale is that shown to be another rate."]
+        return [f"{told}; no tenth of the records, by exposure or by scale, is shown to have another rate."]
     worst = max((one for one in found.tenths if one.off), key=lambda one: abs(one.rate.mean - found.fpr))
     return [
-        f"{told}; but in {off} of {len(found.tenths)} tenths of the records by exposure or scale the rate is another "
-        f"one, {percent(worst.rate.mean, 2)} in the worst: there, what is found is not at {level(found.fpr)}."
+        f"{told}, but {off} of the {len(found.tenths)} tenths of the records, by exposure and by scale, "
+        f"{agree(off, 'has', 'have')} another rate, {percent(worst.rate.mean, 2)} in the worst: there, what is found "
+        f"is not at {level(found.fpr)}."
     ]
 
 

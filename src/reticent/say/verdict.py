@@ -14,7 +14,7 @@ from reticent.findings.attack import Audit
 from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.numbers import OverallRate, Statistic
 from reticent.findings.population import Population
-from reticent.rounding import decimals, fraction, level, percent, plain
+from reticent.rounding import decimals, fraction, level, percent
 from reticent.say import blind, exposed_group
 from reticent.say.grammar import agree, alarms, listed, plural
 from reticent.say.population import UNLEARNED
@@ -60,6 +60,7 @@ def spoken(said: Verdict, audits: Sequence[Audit], population: Population, names
     detail = [
         *_learners(said, population),
         *_intervals(said, best),
+        *_more_than_chance(said),
         *_basis(said, best, audits),
         *_backwards(said, audits),
         *_conclusion(said),
@@ -107,13 +108,16 @@ def sentence(said: Verdict, audits: Sequence[Audit]) -> str:
     if said.reason is Reason.BACKWARDS:
         least = min((audit for audit in audits if audit.name in said.wrong_sign), key=lambda audit: audit.auc.mean)
         return (
-            f"An attacker who reads {least.name} backwards tells a training record from another one in "
-            f"{percent(1 - least.auc.mean)} of pairs; chance is 50 %."
+            f"Given a training record and another record, an attacker who reads {least.name} backwards tells which is "
+            f"which in {percent(1 - least.auc.mean)} of pairs; chance is 50 %."
         )
     if said.excess is not None:
         return blind.headline(said)
     if said.best_by is Statistic.AUC or said.tpr is None or said.fpr is None:
-        return f"An attacker tells a training record from another one in {percent(said.auc)} of pairs; chance is 50 %."
+        return (
+            "Given a training record and another record, an attacker tells which is which in "
+            f"{percent(said.auc)} of pairs; chance is 50 %."
+        )
     return f"{_finds(said)}; chance is {level(said.fpr)}."
 
 
@@ -181,8 +185,8 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
         if round(widest.auc.mean, 3) > round(best.auc.mean, 3):
             told += f" ({widest.name} has the larger area under the ROC curve, {fraction(widest.auc.mean)})"
         lines.append(
-            f"Of {said.best_of} attacks tried, {told}. That is a choice made on the same records, so all these "
-            "intervals are widened for it."
+            f"Of {said.best_of} attacks tried, {told}. The attack was chosen on the records that it is judged on, so "
+            "all these intervals are widened for that."
         )
     targets = best.targets
     members, others = min(one.members for one in targets), min(one.non_members for one in targets)
@@ -214,22 +218,27 @@ def _backwards(said: Verdict, audits: Sequence[Audit]) -> list[str]:
 def _conclusion(said: Verdict) -> list[str]:
     if said.reason in {Reason.SHIFT, Reason.MORE_THAN_SHIFT}:
         return [blind.beyond(said), blind.conclusion(said)]
-    if said.leak is not Leak.FOUND:
-        return [CONCLUSIONS[said.reason or Reason.TOO_SMALL]]
-    if said.reason is Reason.IN_A_GROUP:
+    return [] if said.leak is Leak.FOUND else [CONCLUSIONS[said.reason or Reason.TOO_SMALL]]
+
+
+def _more_than_chance(said: Verdict) -> list[str]:
+    """Say which figure shows the leak; that of a group, or beyond the records, is told by itself."""
+    if said.leak is not Leak.FOUND or said.reason in {Reason.IN_A_GROUP, Reason.MORE_THAN_SHIFT}:
         return []
-    if said.shown_by == (Statistic.AUC,) and said.tpr is not None:
-        return ["The share of pairs is more than chance; the share of training records found may be chance by itself."]
+    if said.tpr is None:
+        return ["That is more than chance."]
+    if said.shown_by == (Statistic.AUC,):
+        return ["The area is more than chance; the share of training records found may be chance."]
     if said.shown_by == (Statistic.TPR,):
-        return ["The share of training records found is more than chance; the area may be chance by itself."]
-    return ["That is more than chance."]
+        return ["The share of training records found is more than chance; the area may be chance."]
+    return ["Both are more than chance."]
 
 
 def unresolved(audit: Audit) -> list[str]:
     """Say which rates the audit is too small for."""
     lines = []
     for rate in audit.rates:
-        count, fpr = rate.false_positives_allowed, plain(rate.fpr)
+        count, fpr = rate.false_positives_allowed, level(rate.fpr)
         if count < 1:
             lines.append(
                 f"Nothing can be said at a false positive rate of {fpr}: it needs {rate.records_needed:,} non-members, "
@@ -237,8 +246,8 @@ def unresolved(audit: Audit) -> list[str]:
             )
         elif count < ENOUGH_FALSE_POSITIVES:
             lines.append(
-                f"The figure at a false positive rate of {fpr} rests on few records: it allows "
-                f"{plural(count, 'false alarm')} a model."
+                f"The figure at a false positive rate of {fpr} rests on few records: it allows each model only "
+                f"{plural(count, 'false alarm')}."
             )
     return lines
 

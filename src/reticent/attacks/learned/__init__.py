@@ -115,8 +115,16 @@ def _rows(
 def _learned(
     spec: Learned, rows: learner.Features, members: NDArray[np.bool_], chosen: NDArray[np.bool_]
 ) -> learner.Rule:
-    """Learn from some records ``(N,)`` of all rows."""
-    return learner.learn(spec, rows[:, chosen].reshape(-1, rows.shape[2]), members[:, chosen].ravel())
+    """Learn from some records ``(N,)`` of all rows, from as many of a record's members as of its non-members.
+
+    Else a rule would know of each kind of record how many of the references were trained on it, which in an exact half
+    tells of the target's members.
+    """
+    members = members[:, chosen]
+    inside = members.sum(axis=0)
+    rank = np.where(members, members.cumsum(axis=0), (~members).cumsum(axis=0))
+    kept = (rank <= np.minimum(inside, len(members) - inside)) | (len(members) == 1)
+    return learner.learn(spec, rows[:, chosen][kept], members[kept])
 
 
 def _folds(order: NDArray[np.int64], folds: int) -> NDArray[np.int64]:

@@ -21,13 +21,13 @@ STEPS = 25
 
 
 def learn(spec: Learned, rows: Features, members: NDArray[np.bool_]) -> Rule:
-    """Learn a rule from rows ``(K, F)`` and who is a member ``(K,)``; the order of rows counts in the last bits.
+    """Learn a rule from rows ``(K, F)`` and members ``(K,)``; their order counts in the last bits.
 
     Cost: O(rows F) a tree, or O(rows F^2) a step of the regression.
     """
-    if (rows == rows[0]).all() or members.all() or not members.any():
+    known = float(members.mean()) if len(members) else 0.0
+    if not 0 < known < 1 or (rows == rows[0]).all():
         return lambda asked: np.zeros(len(asked))
-    known = float(members.mean())
     usual = np.log(known / (1 - known))
     few = spec.learner == "auto" and len(rows) < spec.enough
     return _logistic(rows, members, usual) if few or spec.learner == "logistic" else _trees(spec, rows, members, usual)

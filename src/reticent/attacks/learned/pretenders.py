@@ -51,7 +51,7 @@ class Group:
     def of(cls, problem: Problem, targets: Rows, without: NDArray[np.bool_]) -> "Group":
         """Take all references but those in `without` ``(R,)``."""
         references = problem.references[~without]
-        apart = complements(problem.membership, references, references) | np.eye(len(references), dtype=np.bool_)
+        apart = complements(problem.drawn, references, references) | np.eye(len(references), dtype=np.bool_)
         inside = problem.membership.matrix[references].astype(np.float32)
         left = (~apart).astype(np.float32)  # sums of ones and zeros are exact
         members = left @ inside
@@ -149,10 +149,10 @@ def compared(
     for block, both in _read(problem, np.concatenate([group.references, group.targets])):
         seen = Answers(both.values[:count], both.classes)
         for place, target in enumerate(map(int, group.targets)):
-            none = np.zeros((count, block.stop - block.start), dtype=np.bool_)
+            word_of = _mixed(word[block] - np.uint64(target + 1))
+            apart = ~_pool(problem.membership.matrix[group.references, block], word_of)
             for draw in range(draws):
-                drawn = _mixed(word[block] - np.uint64(target + 1)) + np.uint64(draw)
-                sides = _sides(problem, group, block, seen, known, drawn, none)
+                sides = _sides(problem, group, block, seen, known, word_of + np.uint64(draw + 1), apart)
                 yield block, place, features(both.values[count + place], *sides, known, seen.classes)[0]
 
 
@@ -169,10 +169,20 @@ def _sides(
     inside = problem.membership.matrix[group.references, block]
     sides, drawn = [], _mixed(draw * _ODD)
     for mask, pooled in ((inside & ~apart, known.margin[0]), (~inside & ~apart, known.margin[1])):
-        total = np.maximum(mask.sum(axis=0), 1)
-        turn = (np.cumsum(mask, axis=0) - 1 - _below(drawn, total)) % total
-        sides.append(Side.of(seen, mask & (turn < group.count[block]), pooled))
+        sides.append(Side.of(seen, _run(mask, group.count[block], drawn), pooled))
     return sides[0], sides[1]
+
+
+def _pool(inside: NDArray[np.bool_], word: Words) -> NDArray[np.bool_]:
+    """Choose equally many of both kinds, as many as there are: a mean over draws from more would be less noisy."""
+    least = np.minimum(inside.sum(axis=0), (~inside).sum(axis=0))
+    return _run(inside, least, word) | _run(~inside, least, word)
+
+
+def _run(mask: NDArray[np.bool_], many: NDArray[np.int64], word: Words) -> NDArray[np.bool_]:
+    """Keep so many of the masked references ``(R, n)`` of each record: a run that begins anywhere and goes around."""
+    total = np.maximum(mask.sum(axis=0), 1)
+    return np.asarray(mask & ((np.cumsum(mask, axis=0) - 1 - _below(word, total)) % total < many))
 
 
 def _below(word: Words, most: NDArray[np.int64]) -> NDArray[np.int64]:

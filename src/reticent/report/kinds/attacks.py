@@ -30,7 +30,7 @@ def table(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
     )
     if len(audits) > 1:
         intro += (
-            " The verdict is about the first line, which was chosen after looking: so its intervals are wider there."
+            " The verdict quotes the first line, with wider intervals: they allow for its having been chosen among all."
         )
     heads: b.Heads = (
         b.Column("Attack", whole=True),
@@ -47,6 +47,8 @@ def table(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
         "chance: AUC 0.5, as many found as the FPR, balanced accuracy 0.5. Balanced accuracy is at a threshold from "
         "other models; the oracle's is at the best threshold, an upper bound."
     )
+    if len(audits) > 1:
+        legend += f" The verdict's intervals are wider: they allow for the choice among {len(audits)} attacks."
     missing = tuple(f"Found at {level(fpr)} FPR: {unmeasurable(known)}." for fpr, known in rates.items() if known)
     return [
         b.Heading("Every attack that was tried", "attacks", only=b.PAGE),

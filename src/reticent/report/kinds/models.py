@@ -12,8 +12,8 @@ from reticent.rounding import count, percent
 from reticent.say.grammar import short
 
 ACCURACY = (
-    "Each tick is one model, the diamond their mean. The gap between the two rows is what a model knows better because "
-    "it was trained on the record."
+    "Each tick is one model, the diamond their mean. The gap between the two rows is what models owe to having been "
+    "trained on a record."
 )
 
 
@@ -30,7 +30,7 @@ def blocks(document: AuditDocument, best: Audit) -> list[b.Block]:
             )
         )
         made += [
-            b.Heading("Accuracy with and without the record"),
+            b.Heading("Accuracy on members and non-members"),
             b.Figures((b.Figure(partial(pictures.accuracy, population), ACCURACY),), beside=beside),
         ]
     if population.health:

@@ -110,8 +110,8 @@ def of_units(units: Units) -> str:
     if units.largest <= MUCH * records:
         return told
     return (
-        f"{told} One {short(units.column)} has {units.largest:,} of the records: if its value stands for none, give each of "
-        "those records a value of its own."
+        f"{told} One {short(units.column)} has {units.largest:,} of the records: if its value stands for none, give "
+        "each of those records a value of its own."
     )
 
 

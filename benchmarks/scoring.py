@@ -166,7 +166,7 @@ def learned() -> list[tuple[str, float, float, bool]]:
     spec = parse({"method": "learned", "learner": "trees"})
     assert isinstance(spec, Learned)
     rows, members = rng.normal(size=(7 * records // 2, 46)).astype(np.float32), rng.random(7 * records // 2) < 0.5
-    fit, _ = fastest(lambda: learn(spec, rows, members, np.ones(len(rows)))(rows[:1]), 3)
+    fit, _ = fastest(lambda: learn(spec, rows, members)(rows[:1]), 3)
     every, _ = fastest(lambda: score(spec, problem), 1)
     ratio = every / (16 * fit)
     return [("learned, all of 8 targets: times the fits of its trees", ratio, 5, ratio <= 5)]

@@ -9,6 +9,7 @@ from attack_cases import auc, problem
 from reticent.attacks import Problem, check_membership, lacking_references, score
 from reticent.attacks.complements import complements, designs, near_complements
 from reticent.data.membership import Membership
+from reticent.data.units import Units
 from reticent.errors import TooFewReferencesError
 from reticent.signals.matrix import Signals
 
@@ -43,6 +44,36 @@ def test_random_exact_halves_have_none(models, records):
     """The sizes of tests and of real audits: no false alarm in 100 memberships."""
     for seed in range(100):
         assert not found(Membership.draw(models, records, seed).matrix).any()
+
+
+@pytest.mark.parametrize("share", [0.02, 0.05])
+def test_two_members_in_common_of_few_are_no_design(share):
+    """Of two members of 100 records, one in common makes a correlation of one half."""
+    for seed in range(100):
+        rows = np.random.default_rng(seed).random((8, 100)) < share
+        rows[:, 0] |= ~rows.any(axis=1)
+        assert not found(rows).any()
+
+
+def test_where_units_are_audited_they_are_counted():
+    """Random halves of 30 persons of 20 records each: by records, every second such membership had a false alarm."""
+    units = Units("person", np.repeat(np.arange(30), 20))
+    alarms = 0
+    for seed in range(20):
+        case = problem(seed, models=8, records=30, population=0)
+        matrix = units.expanded(case.membership.matrix)
+        alarms += found(matrix).any()
+        rng = np.random.default_rng(seed)
+        signals = Signals.from_margins(rng.normal(size=matrix.shape), np.arange(600) % 2)
+        whole = Problem.make(signals, matrix, units=units)
+        assert near_complements(whole) is None
+    assert alarms > 2
+    units = Units("person", np.repeat(np.arange(60), 2))
+    paired = units.expanded(pairs(8, 60, 0))
+    whole = Problem.make(Signals.from_margins(rng.normal(size=paired.shape), np.arange(120) % 2), paired, units=units)
+    assert near_complements(whole).targets == 8
+    with pytest.raises(TooFewReferencesError, match="3 of 4 references were left out"):
+        check_membership("lira", units.expanded(np.vstack([pairs(2, 60, 0)] * 2)), units=units)
 
 
 def test_members_of_one_record_by_clusters_or_by_chance_are_no_design():

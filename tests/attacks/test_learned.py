@@ -10,11 +10,12 @@ from scipy.special import log_softmax, softmax
 from scipy.stats import entropy
 
 from reticent import seeds
-from reticent.attacks import Problem, importance, parse, score
+from reticent.attacks import Problem, importance, learned, parse, score
 from reticent.attacks.learned import pretenders
 from reticent.attacks.learned.features import Answers, Scales, Side, answers, features
 from reticent.attacks.learned.learner import learn
 from reticent.data.membership import Membership
+from reticent.data.units import Units
 from reticent.errors import TooFewReferencesError
 from reticent.findings.evidence import Family
 from reticent.signals.matrix import Signals, margin
@@ -186,6 +187,53 @@ def test_a_record_that_is_recognised_gives_nothing_away(learner):
     assert abs(np.mean(found) - 0.5) < 0.03
 
 
+def test_records_of_one_unit_have_one_fold_and_one_draw():
+    case = problem(3, models=8, records=40, population=0)
+    units = Units("person", np.repeat(np.arange(40), np.arange(40) % 3 + 1))
+    signals = Signals.from_margins(np.random.default_rng(0).normal(size=(8, len(units.codes))), units.codes % 2)
+    whole = Problem.make(signals, units.expanded(case.membership.matrix), units=units)
+    word = pretenders.words(whole, seeds.rng(0, "x"))
+    alone = pretenders.words(replace(whole, units=None), seeds.rng(0, "x"))
+    assert len(np.unique(alone)) == len(units.codes)
+    first = np.unique(units.codes, return_index=True)[1]
+    assert np.array_equal(word, word[first][units.codes])
+    assert len(np.unique(word)) == 40
+    dealt = learned._folds(word, 2)
+    assert np.array_equal(dealt, dealt[first][units.codes])
+    assert np.bincount(dealt[first]).tolist() == [20, 20]
+    assert np.isfinite(score(FAST, whole)).all()
+
+
+def test_the_spread_is_measured_on_as_many_records_as_memory_allows(monkeypatch):
+    case, order = problem(1, models=8, records=300, population=0), np.arange(300)
+    group, seen = next(pretenders.groups(case)), []
+    monkeypatch.setattr(Scales, "learned", classmethod(lambda cls, answers, inside: seen.append(inside.shape)))
+    pretenders.scales(case, group, order)
+    monkeypatch.setattr(pretenders, "VALUES", 13 * len(group.references) * 20)
+    pretenders.scales(case, group, order)
+    assert seen == [(len(group.references), 300), (len(group.references), 20)]
+
+
+def test_no_record_is_judged_by_a_rule_that_was_learned_from_it(monkeypatch):
+    """All models say the same of a record, and of each another thing, so that the margin is its name."""
+    margins = np.broadcast_to(np.arange(60.0), (8, 60))
+    case = Problem.make(Signals.from_margins(margins, np.zeros(60, dtype=int), 3), Membership.draw(8, 60, 0))
+    judged = []
+
+    def learn(spec, rows, members):
+        def rule(asked):
+            assert not np.isin(asked[:, 0], rows[:, 0]).any()
+            judged.append(len(asked))
+            return np.zeros(len(asked))
+
+        return rule
+
+    monkeypatch.setattr(learned.learner, "learn", learn)
+    score(FAST, case)
+    assert sum(judged) == 8 * 60 * 4  # targets, records, draws
+    importance(FAST, case)
+
+
 def test_every_reference_that_plays_the_target_is_compared_with_equally_many_of_both_kinds():
     case = problem(1, models=16, records=200)
     for group in pretenders.groups(case):
@@ -222,6 +270,48 @@ def test_the_references_that_are_kept_are_as_many_as_stated_and_never_the_player
         assert not kept[players[place], np.arange(80)].any()
 
 
+def test_references_that_play_are_not_compared_with_their_complements():
+    first = np.random.default_rng(0).random((8, 200)) < 0.5
+    known = np.stack([first, ~first], axis=1).reshape(16, 200)
+    group = pretenders.everyone(problem(1, records=200, membership=known))
+    np.testing.assert_array_equal(group.apart, np.kron(np.eye(8), np.ones((2, 2))).astype(bool))
+    least = np.minimum(known.sum(axis=0), (~known).sum(axis=0))
+    assert (group.count == least - 1).all()  # of a pair one is IN and one OUT
+
+
+def test_a_target_is_compared_with_draws_from_equally_many_of_both_kinds(monkeypatch):
+    case = problem(2, models=13, records=40, population=0)
+    group, word = next(pretenders.groups(case)), pretenders.words(case, seeds.rng(0, "x"))
+    seen, original = [], Side.of.__func__
+
+    def spied(cls, references, kept, pooled):
+        seen.append(kept)
+        return original(cls, references, kept, pooled)
+
+    monkeypatch.setattr(Side, "of", classmethod(spied))
+    list(pretenders.compared(case, group, word, pretenders.scales(case, group, np.arange(40)), 60))
+    inside = case.membership.matrix[group.references]
+    least = np.minimum(inside.sum(axis=0), (~inside).sum(axis=0))
+    assert (inside.sum(axis=0) != (~inside).sum(axis=0)).all()
+    for place in range(2):
+        for kind in range(2):
+            drawn = np.any(seen[120 * place + kind : 120 * (place + 1) : 2], axis=0)
+            assert (drawn.sum(axis=0) == least).all()
+
+
+def test_as_many_of_a_records_members_as_of_its_non_members_are_learned_from(monkeypatch):
+    seen = []
+    monkeypatch.setattr(learned.learner, "learn", lambda spec, rows, members: seen.append((rows[:, 0], members)))
+    members = np.array([[1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 0, 1, 0]], dtype=bool)
+    rows = np.arange(16.0).reshape(4, 4, 1)
+    learned._learned(parse("learned"), rows, members, np.array([True, True, True, False]))
+    # Of three to one the first and that one, of none to four none, of two to two all.
+    assert seen[0][0].tolist() == [0, 2, 6, 10, 12, 14]
+    assert seen[0][1].tolist() == [True, True, False, False, False, True]
+    learned._learned(parse("learned"), rows[:1], members[:1], np.array([True, True, True, False]))
+    assert seen[1][0].tolist() == [0, 1, 2]  # one reference plays for each record
+
+
 def test_more_records_than_rows_have_some_references_play(monkeypatch):
     monkeypatch.setattr(pretenders, "ROWS", 700)
     case = planted(records=300)
@@ -246,7 +336,7 @@ def test_the_rule_is_judged_against_what_all_records_have():
     rows = rng.normal(size=(4000, 3)).astype(np.float32)
     members = rng.random(4000) < 0.8
     for learner in ("trees", "logistic"):
-        rule = learn(parse({"method": "learned", "learner": learner, "rounds": 20}), rows, members, np.ones(4000))
+        rule = learn(parse({"method": "learned", "learner": learner, "rounds": 20}), rows, members)
         assert abs(rule(rows).mean()) < 0.05
 
 

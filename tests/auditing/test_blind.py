@@ -29,7 +29,7 @@ def shifted():
 @pytest.fixture(scope="module")
 def found(shifted):
     x, members, labels = shifted
-    return baseline(members[None], labels, x, seed=0)
+    return baseline(members[None], labels, x.__getitem__, seed=0)
 
 
 def test_a_column_shifted_by_one_standard_deviation_is_found(found):
@@ -55,7 +55,7 @@ def test_area_and_interval_are_the_formulas(found, shifted):
 
 def test_constant_features_say_nothing():
     members = np.arange(200) % 2 == 0
-    said = baseline(members[None], np.zeros(200, int), np.ones((200, 4)), seed=0).found
+    said = baseline(members[None], np.zeros(200, int), np.ones((200, 4)).__getitem__, seed=0).found
     assert said.auc == said.labels.auc == 0.5
     assert not said.shift
     assert said.interval[0] < 0.5 < said.interval[1]
@@ -72,6 +72,12 @@ def test_other_labels_are_a_shift_by_the_labels_alone():
     assert (said.by, said.labels) == (Known.LABELS, None)
 
 
+def test_a_label_of_one_record_says_nothing():
+    """What is known of a label is counted in the other folds, and there it does not occur."""
+    members = np.arange(200) % 2 == 0
+    assert baseline(members[None], np.arange(200), seed=0).found.auc == 0.5
+
+
 def test_no_shift_tells_how_large_one_would_have_been_found():
     rng = RNG(2)
     members = rng.random(3_000) < 0.5
@@ -83,7 +89,7 @@ def test_no_shift_tells_how_large_one_would_have_been_found():
 
 def test_the_direction_of_a_shift_does_not_matter(shifted):
     x, members, labels = (values[:500] for values in shifted)
-    areas = [baseline(rows[None], labels, x[:, :2], seed=0).found.auc for rows in (members, ~members)]
+    areas = [baseline(rows[None], labels, x[:, :2].__getitem__, seed=0).found.auc for rows in (members, ~members)]
     assert areas[0] > 0.7
     assert areas[1] == pytest.approx(areas[0], abs=0.01)
 
@@ -103,8 +109,8 @@ def test_duplicates_count_once():
     """A record that stands there five times would be recognised if its copies were learned from."""
     rng = RNG(4)
     x, members = rng.normal(size=(100, 3)).repeat(5, axis=0), (rng.random(100) < 0.5).repeat(5)
-    apart = baseline(members[None], np.zeros(500, int), x, np.arange(500), seed=0).found
-    together = baseline(members[None], np.zeros(500, int), x, np.arange(100).repeat(5), seed=0).found
+    apart = baseline(members[None], np.zeros(500, int), x.__getitem__, np.arange(500), seed=0).found
+    together = baseline(members[None], np.zeros(500, int), x.__getitem__, np.arange(100).repeat(5), seed=0).found
     assert (apart.records, together.records) == (500, 100)
     assert apart.shift
     assert not together.shift
@@ -114,12 +120,12 @@ def test_duplicates_count_once():
 
 def test_the_same_seed_gives_the_same_baseline_and_few_records_none(shifted):
     x, members, labels = (values[:300] for values in shifted)
-    first, second = (baseline(members[None], labels, x, seed=5) for _ in range(2))
+    first, second = (baseline(members[None], labels, x.__getitem__, seed=5) for _ in range(2))
     assert first.found == second.found
     assert np.array_equal(first.told[0].scores, second.told[0].scores)
     few = np.arange(300) < 19
-    assert baseline(few[None], labels, x, seed=5) is None
-    assert baseline(~few[None], labels, x, seed=5) is None
+    assert baseline(few[None], labels, x.__getitem__, seed=5) is None
+    assert baseline(~few[None], labels, x.__getitem__, seed=5) is None
 
 
 def test_of_many_records_and_models_some_are_looked_at(monkeypatch, shifted):
@@ -130,6 +136,35 @@ def test_of_many_records_and_models_some_are_looked_at(monkeypatch, shifted):
     assert said.found.records == len(said.ids) == 500
     assert said.targets.tolist() == [0, 3, 5, 8]
     assert said.found.models == 4
+
+
+def test_rare_members_are_all_looked_at(monkeypatch):
+    """Of a hundred members among 300,000 records, 20,000 drawn without looking hold seven."""
+    rng = RNG(1)
+    members = np.zeros((2, 30_000), dtype=bool)
+    members[0, rng.choice(30_000, 100, replace=False)] = True
+    members[1] = rng.random(30_000) < 0.5
+    monkeypatch.setattr(blind, "RECORDS", 2_000)
+    labels = np.where(rng.random(30_000) < 0.8, members[0], rng.integers(0, 2, 30_000)).astype(int)
+    asked = []
+
+    def features(rows):
+        asked.append(rows)
+        return rng.normal(size=(len(rows), 2))
+
+    one, both = baseline(members[:1], labels, features, seed=0), baseline(members, labels, seed=0)
+    assert members[0, one.ids].sum() == members[0, both.ids].sum() == 100
+    assert len(one.ids) == len(both.ids) == 2_000
+    assert one.found.shift
+    assert members[1, both.ids].mean() == pytest.approx(0.5, abs=0.05)
+    assert np.array_equal(asked[0], one.ids)  # nothing is made of the other records
+
+
+def test_members_that_are_duplicates_of_each_other_are_few():
+    rng = RNG(2)
+    members, groups = np.arange(400) < 30, np.maximum(np.arange(400) - 29, 0)
+    assert baseline(members[None], rng.integers(0, 3, 400), None, groups, seed=0) is None
+    assert baseline(members[None], rng.integers(0, 3, 400), seed=0) is not None
 
 
 def attack(found, shifted, leak, scale=1.0):
@@ -184,7 +219,7 @@ def test_targets_are_averaged(shifted):
     x, members, labels = shifted
     x, members, labels = x[:400, :2], members[:400], labels[:400]
     rows = np.stack([members, ~members])
-    both = baseline(rows, labels, x, seed=0)
+    both = baseline(rows, labels, x.__getitem__, seed=0)
     beyond = Beyond(both, rows, (0.1,), RNG(0), 200)
     said = beyond.excess(np.stack([x[:, 0], -x[:, 0]]), 0.95)
     areas = [delong(sign * x[:, 0], row)[0] for sign, row in zip((1, -1), rows, strict=True)]

@@ -12,6 +12,7 @@ from reticent.auditing.groups import against_others
 from reticent.auditing.partition import by_class, by_column
 from reticent.auditing.roc import roc
 from reticent.data.membership import Membership
+from reticent.rounding import down, fraction
 
 
 def made(seed=0, targets=8, records=2000, sizes=(1, 9), shift=0.0, extra=0.0, attacks=2, lift=0.0):
@@ -194,6 +195,12 @@ def test_a_rare_class_that_leaks_fails_the_gate(audited):
     failed = next(check for check in found.checks if check.name.startswith("AUC of no group"))
     assert failed.attack == "lira in class 1"
     assert failed.bound == audited.findings.groups[0].groups[1].area_shown.least
+    failed, found = found.checks[3], audited.findings.groups[0].groups[1].excess_shown
+    assert failed.bound == found.tpr_least - found.fpr_most
+    assert failed.message.startswith(
+        f"above the limit: lira has {fraction(found.tpr, 4)} in class 1, with false alarms at "
+        f"{fraction(found.fpr, 4)}, at least {down(failed.bound, 0.1)} beyond these by a lower limit"
+    )
     # Who asks for upper limits of groups gets those alone.
     names = [check.name for check in reticent.gate(document, max_auc=0.6, max_group_auc=0.9).checks]
     assert names == ["AUC at most 0.6", "AUC of each group by class at most 0.9"]
@@ -205,6 +212,7 @@ def test_groups_that_are_not_resolved_are_listed_and_pass():
     document["population"]["health"] = []
     check = reticent.gate(document, max_auc=0.55).checks[1]
     assert check.outcome == "passed"
+    assert check.unresolved == ("class 1",)
     assert "; class 1 is not resolved, and may be below or above" in check.message
     # At a rate with fewer false alarms than the groups were looked at nothing is known of them.
     assert len(reticent.gate(document, max_tpr={0.0001: 0.5}).checks) == 1

@@ -15,6 +15,7 @@ import pytest
 import reticent
 from reticent.cli.gate import _table
 from reticent.findings.gate import ALLOWED, Check, Gate
+from reticent.rounding import down
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -62,10 +63,10 @@ def test_the_three_outcomes(command, audited, place):
     limit = math.ceil(upper(audited) * 1000) / 1000
     code, out, err = command(f"gate {place} --max-auc {limit}")
     assert (code, err) == (0, "")
-    assert f"Passed: of 1 check, 1 (AUC at most {limit:g}) passed." in out
+    assert f"Passed: of 2 checks, 2 (AUC at most {limit:g}, AUC of no group shown above {limit:g}) passed." in out
     code, out, _ = command(f"gate {place} --max-auc 0.5")
     assert code == 1
-    assert "Failed: of 1 check" in out
+    assert "Failed: of 2 checks, 2 (AUC at most 0.5, AUC of no group shown above 0.5) failed." in out
     code, out, _ = command(f"gate {place} --max-tpr 0.02@0.01")
     assert code == 2
     assert "it needs 100 non-members a model, the audit has 2" in words(out)
@@ -82,6 +83,23 @@ def test_the_table_shows_the_limit_that_was_judged(command, audited):
     assert row in words(out)
     _, out, _ = command("gate reticent-audit --min-accuracy 0.1")
     assert re.search(r"accuracy on non-members at least 0\.1 0\.\d+ at least 0\.\d+ – passed", words(out))
+
+
+def test_a_class_that_is_above_is_named_with_its_false_alarms_and_one_too_small_is_listed(command, audited):
+    group = json.loads(audited.read_text())["groups"][0]["groups"][0]
+    area, beyond = group["area_shown"], group["excess_shown"]
+    _, out, _ = command("gate reticent-audit --max-auc 0.5")
+    numbers = f"{area['auc']:.4f} at least {down(area['least'], 0.5)}"
+    assert f"AUC of no group shown above 0.5 {numbers} loss in class 0 failed" in words(out)
+    # So few records of a class may be found by accident, by what the limits show; the third class has too few for any.
+    code, out, _ = command("gate reticent-audit --max-tpr 0.6@0.1")
+    assert code == 0
+    assert f"TPR at FPR 0.1 of no group shown above 0.6 {beyond['tpr']:.4f} at least 0.0000" in words(out)
+    listed = "class 0, class 2 are not resolved, and may be below or above."
+    assert f"no group shown above 0.6: the highest lower limit of 2 groups is 0.0000 (class 0); {listed}" in words(out)
+    check = reticent.gate(audited, max_auc=0.9).checks[1]
+    assert check.unresolved == ("class 2",)
+    assert check.message.endswith("(class 0); class 2 is not resolved, and may be below or above")
 
 
 def test_the_side_of_a_limit_is_the_checks_own_whatever_its_name():
@@ -108,12 +126,14 @@ def test_the_junit_file_tells_every_outcome(command, audited):
     code, _, _ = command("gate reticent-audit --max-auc 0.5 --max-tpr 0.9@0.1 --max-tpr 0.1@0.001 --junit gate.xml")
     assert code == 1
     suite = ET.parse("gate.xml").getroot().find("testsuite")
-    assert [suite.get(key) for key in ("tests", "failures", "errors")] == ["3", "1", "1"]
+    assert [suite.get(key) for key in ("tests", "failures", "errors")] == ["5", "2", "1"]
     tags = {case.get("name"): case[0].tag for case in suite.findall("testcase")}
     assert tags == {
         "AUC at most 0.5": "failure",
         "TPR at FPR 0.1 at most 0.9": "system-out",
         "TPR at FPR 0.001 at most 0.1": "error",
+        "AUC of no group shown above 0.5": "failure",
+        "TPR at FPR 0.1 of no group shown above 0.9": "system-out",
     }
 
 
@@ -159,20 +179,24 @@ def test_bad_input_is_told_from_an_outcome(command, audited, tmp_path, line, mes
 
 def test_a_junit_file_that_cannot_be_written_is_an_error(command, audited, tmp_path):
     (tmp_path / "file").write_text("x")
-    code, _, err = command("gate reticent-audit --max-auc 0.6 --junit file/gate.xml")
-    assert code == 2
+    code, out, err = command("gate reticent-audit --max-auc 1 --junit file/gate.xml")
+    assert (code, "Passed: " in out) == (2, True)
+    assert "a file stands where a folder should be" in err
+    # A limit that fails is never answered with 2, which could be read as "cannot judge".
+    code, out, err = command("gate reticent-audit --max-auc 0.5 --junit file/gate.xml")
+    assert (code, "Failed: " in out) == (1, True)
     assert "a file stands where a folder should be" in err
 
 
 def test_a_hostile_name_of_the_data_is_only_text(command, made, tmp_path):
-    document = json.loads(made)
+    hostile = "[bold]<i>\x1b[31m"
+    document = json.loads(made.replace('"loss"', json.dumps(hostile)))
     document["data"]["name"] = "<b>]]>&\x00[red]\N{PILE OF POO}"
-    for attack in document["attacks"]:
-        attack["name"] = "[bold]<i>\x1b[31m"
+    assert {document["verdict"]["attack"], document["groups"][0]["groups"][0]["area_shown"]["attack"]} == {hostile}
     (tmp_path / "audit.json").write_text(json.dumps(document))
     code, out, err = command("gate . --max-auc 0.5 --junit gate.xml")
     assert (code, err) == (1, "")
-    assert "[bold]<i>" in out
+    assert words(out).count("[bold]<i>") == 4  # of all records and of a class, in the table and below it
     assert "\x1b" not in out
     case = ET.parse("gate.xml").getroot().find("testsuite/testcase")
     assert case.get("classname") == "reticent.gate.<b>]]>&\ufffd[red]\N{PILE OF POO}"
@@ -210,7 +234,7 @@ def test_the_commands_of_the_page_run(command, audited, tmp_path):
             outcomes[line] = (code, out.split("\n\n")[-1].split(":")[0])
     assert set(outcomes.values()) == {(1, "Failed"), (0, "Passed")}
     assert outcomes["reticent gate reticent-audit --max-tpr 0.02@0.0001 --allow not-measurable"] == (0, "Passed")
-    assert len(ET.parse("gate.xml").getroot().findall("testsuite/testcase")) == 4
+    assert len(ET.parse("gate.xml").getroot().findall("testsuite/testcase")) == 6
 
 
 @pytest.mark.slow
@@ -231,7 +255,7 @@ def test_the_python_of_the_page_runs(audited, tmp_path, capfd, monkeypatch):
     [code] = [block for kind, block in BLOCKS if kind == "python"]
     exec(compile(code, "gate.md", "exec"), {})
     out = capfd.readouterr().out.splitlines()
-    assert out[0].startswith("failed False Failed: of 2 checks")
+    assert out[0].startswith("failed False Failed: of 3 checks")
     assert out[1].startswith("AUC at most 0.65 failed")
     assert (tmp_path / "gate.xml").exists()
 

@@ -158,9 +158,9 @@ def live(name):
     return OUTPUTS[name].spec(**LIVE.get(name, {}))
 
 
-def population(output, data, model=None, *, mirror=False):
+def population(output, data, model=None, *, mirror=False, models=4):
     roles = Roles.split(data, 0, audited=len(data) - 30, reference=30)
-    membership = Membership.draw(4, len(roles.audited), 0)
+    membership = Membership.draw(models, len(roles.audited), 0)
     recipe = TINY if output is None else TINY.replace(output=output)
     recipe = recipe if model is None else recipe.replace(architecture=model)
     return Population(recipe, data, roles, membership, 0, Queries(mirror=mirror))
@@ -200,11 +200,11 @@ def test_accuracy_and_the_label_only_attack_do_not_move_by_one_bit(name, kind, s
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_attack_stumbles_over_what_a_defense_answers(name, shared):
-    made = population(None if name == "none" else live(name), records("bits", n=150))
+    made = population(None if name == "none" else live(name), records("bits", n=150), models=6)
     signals, _ = seen(made, shared)
     for attack in sorted(name for name in ATTACKS if not needs_replicas(name)):
         scores = attacked(attack, made, signals)
-        assert scores.shape == (4, 120), attack
+        assert scores.shape == (6, 120), attack
         assert np.isfinite(scores).all(), attack
 
 

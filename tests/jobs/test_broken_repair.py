@@ -47,10 +47,9 @@ def test_chance_breaks_nothing():
 
 
 def test_nothing_is_judged_where_the_repair_did_something_else_to_the_references():
-    even = (0.45, 0.55)
-    assert doubt(100, 100, even, alike=False) is Doubt.REFERENCES_DIFFER
-    assert doubt(100, 100, (0.7, 0.8), alike=False) is Doubt.RECORDS_DIFFER
-    assert doubt(100, 100, even) is None
+    assert doubt(100, 100, leaks=True, shift=False, alike=False) is Doubt.REFERENCES_DIFFER
+    assert doubt(100, 100, leaks=False, shift=True, alike=False) is Doubt.RECORDS_DIFFER
+    assert doubt(100, 100, leaks=False, shift=False) is None
 
 
 def test_a_normalisation_that_nobody_stated_is_the_first_suspect():

@@ -32,6 +32,7 @@ from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, Ro
 from reticent.attacks.complements import designs
 from reticent.attacks.view import view
 from reticent.data.membership import Membership, as_membership
+from reticent.data.units import Units
 from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, TooFewReferencesError, UnknownNameError
 from reticent.findings.evidence import Importance
 from reticent.signals.matrix import Floats
@@ -127,7 +128,7 @@ def _scores(spec: Spec, problem: Problem, seed: int) -> Floats:
     """Score targets, those with near-complements among the references each by itself, without these."""
     entry = ATTACKS[spec.method]
     result = None
-    for rows, references in _designs(entry, problem.membership, problem.targets, problem.references):
+    for rows, references in _designs(entry, problem.drawn, problem.targets, problem.references):
         part = replace(problem, targets=problem.targets[rows], references=references)
         found = entry.score(spec, view(entry, spec, part), seeds.rng(seed, "attack", spec.method))
         if len(rows) == len(problem.targets):
@@ -138,9 +139,9 @@ def _scores(spec: Spec, problem: Problem, seed: int) -> Floats:
     return result
 
 
-def _designs(entry: AttackEntry, known: Membership, targets: Rows, references: Rows) -> Iterable[tuple[Rows, Rows]]:
+def _designs(entry: AttackEntry, drawn: Membership, targets: Rows, references: Rows) -> Iterable[tuple[Rows, Rows]]:
     """Divide the targets, by position, by what they are compared with: by a weak attack, with near-complements too."""
-    return designs(known, targets, references) if entry.strong else [(np.arange(len(targets)), references)]
+    return designs(drawn, targets, references) if entry.strong else [(np.arange(len(targets)), references)]
 
 
 def importance(attack: str | Spec, problem: Problem, seed: int = 0) -> Importance | None:
@@ -163,7 +164,7 @@ def check_references(attack: str | Spec, problem: Problem) -> None:
             "lira here"
         )
     check_offer(spec, Offer.of(problem))
-    check_membership(spec, problem.membership, problem.targets, problem.references)
+    check_membership(spec, problem.membership, problem.targets, problem.references, problem.units)
 
 
 def check_offer(attack: str | Spec, offer: Offer) -> None:
@@ -182,7 +183,7 @@ def lacking_references(attack: str | Spec, problem: Problem) -> NDArray[np.bool_
     """Tell which records ``(N,)`` have too few references for an attack on some target."""
     spec, short = parse(attack), np.zeros(problem.signals.records, dtype=np.bool_)
     entry = ATTACKS[spec.method]
-    for rows, left in _designs(entry, problem.membership, problem.targets, problem.references):
+    for rows, left in _designs(entry, problem.drawn, problem.targets, problem.references):
         short |= reference_counts.lacking(entry.needs(spec), problem.membership, problem.targets[rows], left)
     return short
 
@@ -192,12 +193,14 @@ def check_membership(
     membership: Membership | ArrayLike,
     targets: ArrayLike | None = None,
     references: ArrayLike | None = None,
+    units: Units | None = None,
 ) -> None:
     """Like `check_references`, before any model is trained; targets and references are all models by default."""
     spec, known = parse(attack), as_membership(membership)
+    drawn = known if units is None else Membership(units.of_units(known.matrix))
     rows, others = model_rows(known.models, targets, references)
     entry = ATTACKS[spec.method]
-    for chosen, left in _designs(entry, known, rows, others):
+    for chosen, left in _designs(entry, drawn, rows, others):
         try:
             reference_counts.require(spec.method, entry.needs(spec), known, rows[chosen], left)
         except TooFewReferencesError as error:

@@ -115,10 +115,14 @@ class Problem:
         return replace(self, signals=self.signals.among(ids), membership=known, replicas=replicas, units=units)
 
     @property
+    def drawn(self) -> Membership:
+        """Who was trained on what, by unit where units are audited: ``(M, N)`` or ``(M, U)``."""
+        return self.membership if self.units is None else Membership(self.units.of_units(self.membership.matrix))
+
+    @property
     def members(self) -> NDArray[np.bool_]:
         """Which targets were trained on which records ``(T, N)``, or units ``(T, U)`` where these are audited."""
-        matrix = self.membership.matrix if self.units is None else self.units.of_units(self.membership.matrix)
-        return matrix[self.targets]
+        return self.drawn.matrix[self.targets]
 
     @property
     def shape(self) -> tuple[int, int]:

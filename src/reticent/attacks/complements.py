@@ -7,13 +7,13 @@ same the other way round. Every attack that compares records with references is 
 
 A reference is left out where the correlation of the two rows is further from zero than one half (rows of equal halves
 then agree on fewer than a quarter of the records, or on more than three quarters) and than chance takes it:
-``1 / (M - 1) + 5 / sqrt(N)``, of which the first is what exact halves of M models have. None of 20,000 random
+``1 / (M - 1) + 5 / sqrt(4 q (1 - q) N)``, of which the first is what exact halves of M models have, and q is the share
+of members in the row that is further from a half. Where units are audited, N is their number. None of 20,000 random
 exact-half memberships of 8 models and 60 records had such a pair (`tests/attacks/test_complements.py` draws some). With
 few records (below 57 for 4 models, 35 for 8) no pair can be told from chance, and none is left out.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,42 +24,46 @@ from reticent.findings.evidence import NearComplements
 
 FAR = 0.5
 """Correlation of two rows up to which a design says little of one from the other."""
-EXACT = 2**24
-"""Up to here float32 counts whole numbers without rounding."""
+BLOCK = 2**16
+"""Records that are counted at once; float32 counts them exactly."""
 CHANCE = 5.0
 """Standard deviations up to which a correlation is put down to chance."""
 
 
-def complements(membership: Membership, rows: Rows, others: Rows) -> NDArray[np.bool_]:
+def complements(drawn: Membership, rows: Rows, others: Rows) -> NDArray[np.bool_]:
     """Tell which models are near-complements of which, or copies: ``(K, R)``; a model of itself is neither.
 
     A row turned into its opposite has the same ones. Cost: O(K R N).
     """
-    matrix = membership.matrix
-    models, records = matrix.shape
-    share = matrix.mean(axis=1)
-    first, second = share[rows][:, None], share[others][None, :]
-    whole: NDArray[Any] = matrix.astype(np.float32 if records <= EXACT else np.float64)
-    both = (whole[rows] @ whole[others].T).astype(np.float64) / records
-    correlation = np.abs(both - first * second) / np.sqrt(first * (1 - first) * second * (1 - second))
-    far = correlation > max(FAR, 1 / max(1, models - 1) + CHANCE / np.sqrt(records))
+    models, records = drawn.matrix.shape
+    both = np.zeros((len(rows), len(others)))
+    for start in range(0, records, BLOCK):
+        block = drawn.matrix[:, start : start + BLOCK].astype(np.float32)
+        both += block[rows] @ block[others].T
+    share = drawn.matrix.mean(axis=1)
+    variance = share * (1 - share)
+    first, second = variance[rows][:, None], variance[others][None, :]
+    correlation = np.abs(both / records - np.outer(share[rows], share[others])) / np.sqrt(first * second)
+    far = correlation > np.maximum(
+        FAR, 1 / max(1, models - 1) + CHANCE / np.sqrt(4 * np.minimum(first, second) * records)
+    )
     return np.asarray(far & (rows[:, None] != others[None, :]))
 
 
 def near_complements(problem: Problem) -> NearComplements | None:
     """State how many targets are not compared with how many references for this; None where all are."""
-    near = complements(problem.membership, problem.targets, problem.references).sum(axis=1)
+    near = complements(problem.drawn, problem.targets, problem.references).sum(axis=1)
     return NearComplements(targets=int(np.count_nonzero(near)), references=int(near.max())) if near.any() else None
 
 
-def designs(membership: Membership, targets: Rows, references: Rows) -> Iterator[tuple[Rows, Rows]]:
+def designs(drawn: Membership, targets: Rows, references: Rows) -> Iterator[tuple[Rows, Rows]]:
     """Divide targets by the references that they may be compared with.
 
     Yields:
         Positions among the targets, and those references: all of them for all targets that have no near-complement,
         in one go, then each of the others by itself.
     """
-    near = complements(membership, targets, references)
+    near = complements(drawn, targets, references)
     usual = np.flatnonzero(~near.any(axis=1))
     if len(usual):
         yield usual, references

@@ -5,7 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from reticent.cli.flags import Switch, Told, flags
+from reticent.cli.run import refuse
 from reticent.cli.screen import say, show
+from reticent.errors import StoreError
 from reticent.gating.limits import Limits
 from reticent.report import blocks as b
 
@@ -34,7 +36,7 @@ def gate(
 ) -> Sequence[Path]:
     """Hold an audit against limits. The upper confidence limit is judged, of every attack in the audit.
 
-    Exit code: 0 if all checks pass, 1 if any fails, 2 if any cannot be judged (or the input is wrong).
+    Exit code: 0 if all checks pass, 1 if any fails; else 2: one cannot be judged, or the input is wrong.
 
     Args:
         audit: The audit.json of an audit, or the folder that holds it; or those of a repair (harden), whose repaired
@@ -59,12 +61,17 @@ def gate(
     result = run(audit, thresholds=thresholds, **given)
     show(_table(result))
     for check in result.checks:
-        if check.outcome != "passed" or check.side == "at least":  # A group's pass leaves open what is not resolved.
+        if check.outcome != "passed" or check.unresolved:
             say("", f"{check.name}: {check.message}.")
     say("")
     say(result.sentence, style=STYLES[result.outcome])
     if junit is not None:  # Last, so that the outcome is told where it cannot be written.
-        write_junit(junit, result)
+        try:
+            write_junit(junit, result)
+        except StoreError as error:
+            if not result.exit_code:
+                raise
+            refuse(str(error))
     if result.exit_code:
         raise SystemExit(result.exit_code)
     return [junit] if junit is not None else []

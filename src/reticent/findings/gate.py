@@ -72,6 +72,8 @@ class Check(Finding):
     "Why it cannot be judged."
     evidence: tuple[str, ...] = ()
     "One line for each thing compared."
+    unresolved: tuple[str, ...] = ()
+    "Groups that are shown to be neither above the limit nor below it."
     side: Literal["at most", "at least"] = "at most"
     "What the bound says of the true value: `at most` of an upper limit, `at least` of a lower one."
 

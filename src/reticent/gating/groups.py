@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from reticent.findings.audit import AuditDocument, Group
 from reticent.findings.gate import Check, Outcome
+from reticent.findings.numbers import ShareEstimate
 from reticent.gating.compare import Objection, unjudged
 from reticent.gating.limits import Limits
 from reticent.say import gate as say
@@ -20,7 +21,6 @@ from reticent.say.groups import called
 class _Shown:
     """What is shown of one group."""
 
-    name: str
     attack: str
     estimate: float
     least: float
@@ -30,6 +30,10 @@ class _Shown:
     """Of a TPR, the group's own false-positive rate."""
 
 
+Groups = Sequence[tuple[str, _Shown | None]]
+"""Groups by name; None where one is too small for anything to be shown of it."""
+
+
 def none_above(document: AuditDocument, limits: Limits, doubts: Sequence[Objection]) -> list[Check]:
     """Hold the groups against the limits of all records, where there are none of groups.
 
@@ -37,32 +41,32 @@ def none_above(document: AuditDocument, limits: Limits, doubts: Sequence[Objecti
     AUC; or of the share that is found beyond the group's own false alarms, at the rate of the groupings. A rate that
     allows more false alarms finds at least as much; of one that allows fewer nothing is known.
     """
-    checks = []
+    checks, groups = list[Check](), _groups(document)
     if limits.max_auc is not None and limits.max_group_auc is None:
         name = f"AUC of no group shown above {limits.max_auc:g}"
-        checks.append(_check(name, limits.max_auc, _areas(document), limits, doubts))
+        found = [(group, _area(one)) for group, _, one in groups]
+        checks += _check(name, limits.max_auc, found, limits, doubts)
     for rate, limit in limits.max_tpr if limits.max_group_tpr is None else ():
         name = f"TPR at FPR {rate:g} of no group shown above {limit:g}"
-        checks.append(_check(name, limit, _excesses(document, rate), limits, doubts))
-    return [check for check in checks if check is not None]
+        found = [(group, _excess(one)) for group, fpr, one in groups if fpr is not None and rate >= fpr * (1 - 1e-9)]
+        checks += _check(name, limit, found, limits, doubts)
+    return checks
 
 
-def _areas(document: AuditDocument) -> list[_Shown]:
-    return [
-        _Shown(name, found.attack, found.auc, found.least, 1.0 if group.auc is None else group.auc.interval[1])
-        for name, _, group in _groups(document)
-        if (found := group.area_shown) is not None
-    ]
+def _area(group: Group) -> _Shown | None:
+    found = group.area_shown
+    return None if found is None else _Shown(found.attack, found.auc, found.least, _upper(group.auc))
 
 
-def _excesses(document: AuditDocument, rate: float) -> list[_Shown]:
-    return [
-        _Shown(
-            name, found.attack, found.tpr, max(0.0, found.least), 1.0 if group.tpr is None else group.tpr.interval[1]
-        )
-        for name, fpr, group in _groups(document)
-        if (found := group.excess_shown) is not None and fpr is not None and rate >= fpr * (1 - 1e-9)
-    ]
+def _excess(group: Group) -> _Shown | None:
+    found = group.excess_shown
+    if found is None:
+        return None
+    return _Shown(found.attack, found.tpr, max(0.0, found.least), _upper(group.tpr), found.fpr)
+
+
+def _upper(found: ShareEstimate | None) -> float:
+    return 1.0 if found is None else found.interval[1]
 
 
 def _groups(document: AuditDocument) -> list[tuple[str, float | None, Group]]:
@@ -74,26 +78,29 @@ def _groups(document: AuditDocument) -> list[tuple[str, float | None, Group]]:
     ]
 
 
-def _check(
-    name: str, limit: float, found: Sequence[_Shown], limits: Limits, doubts: Sequence[Objection]
-) -> Check | None:
-    """Fail if a group is shown to be above; None where there is no group that could be."""
-    if not found:
-        return None
+def _check(name: str, limit: float, groups: Groups, limits: Limits, doubts: Sequence[Objection]) -> list[Check]:
+    """Fail if a group is shown to be above; no check where no group is large enough to be."""
+    measured = [(group, found) for group, found in groups if found is not None]
+    if not measured:
+        return []
     fatal = [doubt for doubt in doubts if doubt.fatal]
     if fatal:
-        return unjudged(name, limit, fatal[0], limits.allow)
-    top = max(found, key=lambda one: one.least)
-    above, unresolved = top.least > limit, [one.name for one in found if one.upper > limit]
-    return Check(
-        name=name,
-        limit=limit,
-        outcome=Outcome.FAILED if above else Outcome.PASSED,
-        message=say.group_above(top.name, top.attack, top.estimate, top.least, limit, top.wrong)
-        if above
-        else say.no_group_above(top.name, top.least, limit, unresolved, len(found)),
-        estimate=top.estimate,
-        bound=top.least,
-        attack=f"{top.attack} in {top.name}",
-        side="at least",
-    )
+        return [unjudged(name, limit, fatal[0], limits.allow)]
+    top, found = max(measured, key=lambda one: one[1].least)
+    above = found.least > limit
+    unresolved = tuple(group for group, one in groups if one is None or one.least <= limit < one.upper)
+    return [
+        Check(
+            name=name,
+            limit=limit,
+            outcome=Outcome.FAILED if above else Outcome.PASSED,
+            message=say.group_above(top, found.attack, found.estimate, found.least, limit, found.wrong)
+            if above
+            else say.no_group_above(top, found.least, limit, unresolved, len(measured)),
+            estimate=found.estimate,
+            bound=found.least,
+            attack=f"{found.attack} in {top}",
+            unresolved=unresolved,
+            side="at least",
+        )
+    ]

@@ -39,9 +39,12 @@ def blind_baseline(
     """
     features = groups = known = None
     if records is not None:
-        features, groups = of_records(records.kind, records.x[ids]), records.groups[ids]
-        if further is not None:
-            features, known = np.concatenate([features, further], axis=1), Known.REFERENCES
+        groups, known = records.groups[ids], Known.RECORDS if further is None else Known.REFERENCES
+
+        def features(rows: Ints) -> Floats:
+            own = of_records(records.kind, records.x[ids[rows]])
+            return own if further is None else np.concatenate([own, further[rows]], axis=1)
+
     return baseline(members, labels, features, groups, seed=settings.seed, confidence=settings.confidence, known=known)
 
 

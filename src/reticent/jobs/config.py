@@ -219,7 +219,7 @@ def prepare(
 
     def fits(spec: Spec) -> None:
         check_offer(spec, offer)
-        check_membership(spec, membership)
+        check_membership(spec, membership, units=units)
         replicas.check([spec], recipe, unaware=config.also_non_adaptive)
 
     attacks, left_out = fitting(config, attacks, fits)

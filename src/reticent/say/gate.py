@@ -118,12 +118,12 @@ def small_groups(names: Sequence[str]) -> str:
 
 def group_above(name: str, attack: str, found: float, least: float, limit: float, wrong: float | None) -> str:
     """Say that a group is above a limit; `wrong` is the share of its non-members that a TPR comes with."""
-    told, beyond = fraction(found, DIGITS), ""
+    alarms, beyond = "", ""
     if wrong is not None:
-        told, beyond = f"{told}, with false alarms at {fraction(wrong, DIGITS)}", " beyond these"
+        alarms, beyond = f", with false alarms at {fraction(wrong, DIGITS)}", " beyond these"
     return (
-        f"above the limit: {attack} has {told} in {name}, at least {down(least, limit)}{beyond} by a lower limit that "
-        f"holds for all groups and attacks together, above {limit:g}"
+        f"above the limit: {attack} has {fraction(found, DIGITS)} in {name}{alarms}, at least "
+        f"{down(least, limit)}{beyond} by a lower limit that holds for all groups and attacks together, above {limit:g}"
     )
 
 

@@ -20,24 +20,20 @@ FAR = 5.0
 STEPS = 25
 
 
-def learn(spec: Learned, rows: Features, members: NDArray[np.bool_], weights: Floats) -> Rule:
-    """Learn a rule from rows ``(K, F)``, members ``(K,)`` and weights ``(K,)``; their order counts in the last bits.
+def learn(spec: Learned, rows: Features, members: NDArray[np.bool_]) -> Rule:
+    """Learn a rule from rows ``(K, F)`` and members ``(K,)``; their order counts in the last bits.
 
     Cost: O(rows F) a tree, or O(rows F^2) a step of the regression.
     """
-    known = float(weights[members].sum() / max(weights.sum(), 1e-12))
-    if (rows == rows[0]).all() or not 0 < known < 1:
+    known = float(members.mean()) if len(members) else 0.0
+    if not 0 < known < 1 or (rows == rows[0]).all():
         return lambda asked: np.zeros(len(asked))
     usual = np.log(known / (1 - known))
     few = spec.learner == "auto" and len(rows) < spec.enough
-    return (
-        _logistic(rows, members, weights, usual)
-        if few or spec.learner == "logistic"
-        else _trees(spec, rows, members, weights, usual)
-    )
+    return _logistic(rows, members, usual) if few or spec.learner == "logistic" else _trees(spec, rows, members, usual)
 
 
-def _trees(spec: Learned, rows: Features, members: NDArray[np.bool_], weights: Floats, usual: float) -> Rule:
+def _trees(spec: Learned, rows: Features, members: NDArray[np.bool_], usual: float) -> Rule:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
     trees = HistGradientBoostingClassifier(
@@ -48,7 +44,7 @@ def _trees(spec: Learned, rows: Features, members: NDArray[np.bool_], weights: F
         l2_regularization=PENALTY,
         early_stopping=False,
         random_state=0,
-    ).fit(rows, members, sample_weight=weights)
+    ).fit(rows, members)
 
     def rule(asked: Features) -> Floats:
         return np.asarray(trees.decision_function(asked) - usual) if len(asked) else np.zeros(0)
@@ -56,7 +52,7 @@ def _trees(spec: Learned, rows: Features, members: NDArray[np.bool_], weights: F
     return rule
 
 
-def _logistic(rows: Features, members: NDArray[np.bool_], counted: Floats, usual: float) -> Rule:
+def _logistic(rows: Features, members: NDArray[np.bool_], usual: float) -> Rule:
     """Fit by Newton's steps; features are centred, scaled and cut."""
     centre, spread = rows.mean(axis=0, dtype=np.float64), rows.std(axis=0, dtype=np.float64)
     varies = spread > 1e-9 * (1 + np.abs(centre))
@@ -68,8 +64,8 @@ def _logistic(rows: Features, members: NDArray[np.bool_], counted: Floats, usual
     weights, penalty = np.zeros(x.shape[1]), np.full(x.shape[1], PENALTY)
     for _ in range(STEPS):
         p = 1 / (1 + np.exp(-(x @ weights)))
-        slope = x.T @ (counted * (p - members)) + penalty * weights
-        step = np.linalg.solve((x * (counted * p * (1 - p))[:, None]).T @ x + np.diag(penalty), slope)
+        slope = x.T @ (p - members) + penalty * weights
+        step = np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + np.diag(penalty), slope)
         weights -= step
         if np.abs(step).max() < 1e-8:
             break

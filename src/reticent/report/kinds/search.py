@@ -43,8 +43,8 @@ def _curves(document: SearchDocument) -> tuple[b.Block, ...]:
     )
     chosen = document.chosen is not None
     legend = (
-        f"The thin bars are {level(document.confidence)} intervals{'; the ring is what was chosen' * chosen}. The dashed "
-        "line is the undefended recipe, the dotted one the least accuracy that is accepted "
+        f"The thin bars are {level(document.confidence)} intervals{'; the ring is what was chosen' * chosen}. The "
+        "dashed line is the undefended recipe, the dotted one the least accuracy that is accepted "
         f"({allowed(document)} may be lost)."
     )
     return (

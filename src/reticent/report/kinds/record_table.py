@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
@@ -82,7 +82,26 @@ MEASURES = (
 """The columns after record, class and groups; one that is not there always needs a listed record with a value."""
 
 
-def label(row: RecordRow) -> str:
+class Labelled(Protocol):
+    """A line of a list of records."""
+
+    @property
+    def record(self) -> int:
+        """Its id in the data set."""
+
+    @property
+    def label(self) -> int:
+        """Its true label."""
+
+    @property
+    def label_name(self) -> str:
+        """The label's name, or the number again."""
+
+
+Row = TypeVar("Row", bound=Labelled)
+
+
+def label(row: Labelled) -> str:
     """Name a record's class."""
     return f"class {row.label}" if row.label_name in {"", str(row.label)} else row.label_name
 
@@ -94,9 +113,9 @@ def gallery(rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]) -
 
 def pictured(
     title: str,
-    rows: Sequence[RecordRow],
+    rows: Sequence[Row],
     thumbnails: Mapping[int, NDArray[Any]],
-    told: Callable[[RecordRow], str],
+    told: Callable[[Row], str],
 ) -> tuple[b.Block, ...]:
     """Show the first records that are pictures, with a number below each."""
     made = tuple(

@@ -7,14 +7,15 @@ import pytest
 from attack_cases import auc, problem
 from scipy.spatial.distance import cosine
 from scipy.special import log_softmax, softmax
-from scipy.stats import entropy
+from scipy.stats import entropy, norm
 
 from reticent import seeds
-from reticent.attacks import Problem, importance, parse, score
+from reticent.attacks import Problem, importance, learned, parse, score
 from reticent.attacks.learned import pretenders
 from reticent.attacks.learned.features import Answers, Scales, Side, answers, features
 from reticent.attacks.learned.learner import learn
 from reticent.data.membership import Membership
+from reticent.data.units import Units
 from reticent.errors import TooFewReferencesError
 from reticent.findings.evidence import Family
 from reticent.signals.matrix import Signals, margin
@@ -118,10 +119,10 @@ def test_the_spread_of_the_other_classes_is_pooled_within_records_and_kinds():
     np.testing.assert_allclose(found.precision, np.linalg.inv(kept), rtol=1e-9)
 
 
-def test_features_of_all_but_the_label_are_the_formulas():
+def test_all_features_are_the_formulas():
     """One record of three classes, the first of which is its label."""
     rng = np.random.default_rng(4)
-    margins, z = np.ones((3, 1, 1)), rng.normal(size=(3, 1, 3))
+    margins, z = rng.normal(size=(3, 1, 1)), rng.normal(size=(3, 1, 3))
     own, a, b = (
         answers(one[None], logits[None], np.zeros(1, int)).values[0] for one, logits in zip(margins, z, strict=True)
     )
@@ -130,7 +131,12 @@ def test_features_of_all_but_the_label_are_the_formulas():
     inside, outside = Side(a, np.array([1.5]), count), Side(b, np.array([2.5]), count)
     found, families = features(own, inside, outside, scales, 3)
     own, a, b, metric = own[0], a[0], b[0], scales.precision
-    expected = [np.log(own[2] / (0.5 * (a[2] + b[2])))]
+    expected = [own[0], a[0], b[0], own[0] - a[0], own[0] - b[0], a[0] - b[0], np.log(1.5), np.log(2.5)]
+    for first, second in ((1.0, 2.0), (1.5, 2.5)):
+        laws = [norm(mean, np.sqrt(var * 4 / 3)) for mean, var in ((a[0], first), (b[0], second))]
+        expected.append(laws[0].logpdf(own[0]) - laws[1].logpdf(own[0]))
+    expected.append(np.log(own[1] / (0.5 * (a[1] + b[1]))))
+    expected += [np.log(own[2] / (0.5 * (a[2] + b[2])))]
     for place in (3, 4, 5):
         expected += [own[place], own[place] - a[place], own[place] - b[place], a[place] - b[place]]
     expected += [own[6], a[6], b[6]]
@@ -143,9 +149,9 @@ def test_features_of_all_but_the_label_are_the_formulas():
     pairs += [[entropy(p, p_in), entropy(p, p_out)], [entropy(p_in, p), entropy(p_out, p)]]
     for to_in, to_out in pairs:
         expected += [to_in, to_out, to_in - to_out]
-    assert found[0, 11:] == pytest.approx(expected, rel=1e-9)
-    told = [Family.LABEL] + [Family.CERTAINTY] * 8 + [Family.OTHERS] * 4 + [Family.CORRECTNESS] * 3
-    assert families[11:] == told + [Family.OTHERS] * 17
+    assert found[0] == pytest.approx(expected, rel=1e-9)
+    told = [Family.LABEL] * 12 + [Family.CERTAINTY] * 8 + [Family.OTHERS] * 4 + [Family.CORRECTNESS] * 3
+    assert families == told + [Family.OTHERS] * 17
 
 
 def test_the_score_is_a_mean_over_draws_that_differ():
@@ -186,6 +192,53 @@ def test_a_record_that_is_recognised_gives_nothing_away(learner):
     assert abs(np.mean(found) - 0.5) < 0.03
 
 
+def test_records_of_one_unit_have_one_fold_and_one_draw():
+    case = problem(3, models=8, records=40, population=0)
+    units = Units("person", np.repeat(np.arange(40), np.arange(40) % 3 + 1))
+    signals = Signals.from_margins(np.random.default_rng(0).normal(size=(8, len(units.codes))), units.codes % 2)
+    whole = Problem.make(signals, units.expanded(case.membership.matrix), units=units)
+    word = pretenders.words(whole, seeds.rng(0, "x"))
+    alone = pretenders.words(replace(whole, units=None), seeds.rng(0, "x"))
+    assert len(np.unique(alone)) == len(units.codes)
+    first = np.unique(units.codes, return_index=True)[1]
+    assert np.array_equal(word, word[first][units.codes])
+    assert len(np.unique(word)) == 40
+    dealt = learned._folds(word, 2)
+    assert np.array_equal(dealt, dealt[first][units.codes])
+    assert np.bincount(dealt[first]).tolist() == [20, 20]
+    assert np.isfinite(score(FAST, whole)).all()
+
+
+def test_the_spread_is_measured_on_as_many_records_as_memory_allows(monkeypatch):
+    case, order = problem(1, models=8, records=300, population=0), np.arange(300)
+    group, seen = next(pretenders.groups(case)), []
+    monkeypatch.setattr(Scales, "learned", classmethod(lambda cls, answers, inside: seen.append(inside.shape)))
+    pretenders.scales(case, group, order)
+    monkeypatch.setattr(pretenders, "VALUES", 13 * len(group.references) * 20)
+    pretenders.scales(case, group, order)
+    assert seen == [(len(group.references), 300), (len(group.references), 20)]
+
+
+def test_no_record_is_judged_by_a_rule_that_was_learned_from_it(monkeypatch):
+    """All models say the same of a record, and of each another thing, so that the margin is its name."""
+    margins = np.broadcast_to(np.arange(60.0), (8, 60))
+    case = Problem.make(Signals.from_margins(margins, np.zeros(60, dtype=int), 3), Membership.draw(8, 60, 0))
+    judged = []
+
+    def learn(spec, rows, members):
+        def rule(asked):
+            assert not np.isin(asked[:, 0], rows[:, 0]).any()
+            judged.append(len(asked))
+            return np.zeros(len(asked))
+
+        return rule
+
+    monkeypatch.setattr(learned.learner, "learn", learn)
+    score(FAST, case)
+    assert sum(judged) == 8 * 60 * 4  # targets, records, draws
+    importance(FAST, case)
+
+
 def test_every_reference_that_plays_the_target_is_compared_with_equally_many_of_both_kinds():
     case = problem(1, models=16, records=200)
     for group in pretenders.groups(case):
@@ -220,6 +273,48 @@ def test_the_references_that_are_kept_are_as_many_as_stated_and_never_the_player
     for place, kept in zip(np.repeat(places, 2), seen, strict=True):
         assert (kept.sum(axis=0) == group.count).all()
         assert not kept[players[place], np.arange(80)].any()
+
+
+def test_references_that_play_are_not_compared_with_their_complements():
+    first = np.random.default_rng(0).random((8, 200)) < 0.5
+    known = np.stack([first, ~first], axis=1).reshape(16, 200)
+    group = pretenders.everyone(problem(1, records=200, membership=known))
+    np.testing.assert_array_equal(group.apart, np.kron(np.eye(8), np.ones((2, 2))).astype(bool))
+    least = np.minimum(known.sum(axis=0), (~known).sum(axis=0))
+    assert (group.count == least - 1).all()  # of a pair one is IN and one OUT
+
+
+def test_a_target_is_compared_with_draws_from_equally_many_of_both_kinds(monkeypatch):
+    case = problem(2, models=13, records=40, population=0)
+    group, word = next(pretenders.groups(case)), pretenders.words(case, seeds.rng(0, "x"))
+    seen, original = [], Side.of.__func__
+
+    def spied(cls, references, kept, pooled):
+        seen.append(kept)
+        return original(cls, references, kept, pooled)
+
+    monkeypatch.setattr(Side, "of", classmethod(spied))
+    list(pretenders.compared(case, group, word, pretenders.scales(case, group, np.arange(40)), 60))
+    inside = case.membership.matrix[group.references]
+    least = np.minimum(inside.sum(axis=0), (~inside).sum(axis=0))
+    assert (inside.sum(axis=0) != (~inside).sum(axis=0)).all()
+    for place in range(2):
+        for kind in range(2):
+            drawn = np.any(seen[120 * place + kind : 120 * (place + 1) : 2], axis=0)
+            assert (drawn.sum(axis=0) == least).all()
+
+
+def test_as_many_of_a_records_members_as_of_its_non_members_are_learned_from(monkeypatch):
+    seen = []
+    monkeypatch.setattr(learned.learner, "learn", lambda spec, rows, members: seen.append((rows[:, 0], members)))
+    members = np.array([[1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 0, 1, 0]], dtype=bool)
+    rows = np.arange(16.0).reshape(4, 4, 1)
+    learned._learned(parse("learned"), rows, members, np.array([True, True, True, False]))
+    # Of three to one the first and that one, of none to four none, of two to two all.
+    assert seen[0][0].tolist() == [0, 2, 6, 10, 12, 14]
+    assert seen[0][1].tolist() == [True, True, False, False, False, True]
+    learned._learned(parse("learned"), rows[:1], members[:1], np.array([True, True, True, False]))
+    assert seen[1][0].tolist() == [0, 1, 2]  # one reference plays for each record
 
 
 def test_more_records_than_rows_have_some_references_play(monkeypatch):

@@ -72,6 +72,12 @@ def test_other_labels_are_a_shift_by_the_labels_alone():
     assert (said.by, said.labels) == (Known.LABELS, None)
 
 
+def test_a_label_of_one_record_says_nothing():
+    """What is known of a label is counted in the other folds, and there it does not occur."""
+    members = np.arange(200) % 2 == 0
+    assert baseline(members[None], np.arange(200), seed=0).found.auc == 0.5
+
+
 def test_no_shift_tells_how_large_one_would_have_been_found():
     rng = RNG(2)
     members = rng.random(3_000) < 0.5

@@ -6,8 +6,10 @@ not. For networks the paper's formula was not at hand; this is the leverage of t
 
     h_i = tr(H^-1 (u_i u_i' (x) S_i)),   H = sum_j u_j u_j' (x) S_j + lambda I,   S_j = diag(p_j) - p_j p_j'
 
-with u the features before the last layer and p the probabilities. In a well-trained network S_i goes to 0, and h_i with
-it; the form "label" leaves S_i out, and asks how far the prediction moves with the label alone.
+with u the features before the last layer and p the probabilities: how far a record's probabilities move with its own
+label. In a well-trained network S_i goes to 0, and h_i with it. The form "label" asks how far its logits move: it has
+I - 11'/C in place of S_i, since no label moves what softmax ignores, where H has no curvature. It ranks no risk: where
+`benchmarks/ranking.py` measured it, it put the most exposed members last.
 """
 
 from typing import Literal
@@ -32,7 +34,7 @@ def last_layer(features: Floats, probabilities: Floats, form: Form = "curvature"
     Args:
         features: ``(N, d)``, what the last layer sees; with a column of ones for its bias.
         probabilities: ``(N, C)``.
-        form: "curvature" weighs by how unsure the prediction is, "label" does not.
+        form: how far the probabilities ("curvature") or the logits ("label") of a record move with its own label.
         penalty: lambda as a share of the mean diagonal of the sum.
 
     Returns:
@@ -67,9 +69,7 @@ def last_layer(features: Floats, probabilities: Floats, form: Form = "curvature"
         inverse = {(c, k): solved[c * width : (c + 1) * width, k * width : (k + 1) * width] for c, k in pairs}
     found = np.zeros(count)
     for c, k in pairs:
-        if form == "label" and c != k:
-            continue
-        weights = p[:, c] * ((c == k) - p[:, k]) if form == "curvature" else 1.0
+        weights = p[:, c] * ((c == k) - p[:, k]) if form == "curvature" else (c == k) - 1 / classes
         found += weights * np.einsum("nd,nd->n", u @ inverse[c, k], u)
     return np.maximum(found, 0.0)
 

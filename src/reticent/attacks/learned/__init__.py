@@ -8,8 +8,9 @@ What keeps it honest:
 
 * No target is a reference, of the comparisons or of the rule, in its own fit. Targets whose numbers are equal modulo 8
   share one, in which none of them is (`pretenders.groups`).
-* A record is scored by a rule learned from other records. A rule that recognised a record would know how many of the
-  other models were trained on it, which tells the target's membership where that makes half of the models.
+* A record is scored by a rule learned from other records, and other units. A rule that recognised a record would know
+  how many of the other models were trained on it, which tells the target's membership where that makes half of the
+  models.
 * A record is compared with as many IN as OUT references, equally many whoever plays the target or is it.
 * Near-complements of a target are among no references (`complements`), nor those of a reference that plays it.
 
@@ -54,7 +55,7 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
     with _one_thread():
         word, scores = pretenders.words(problem, rng), np.zeros(problem.shape)
         order = np.argsort(word, kind="stable")
-        fold = _folds(order, spec.folds)
+        fold = _folds(word, spec.folds)
         place = {int(target): row for row, target in enumerate(problem.targets)}
         for group in pretenders.groups(problem):
             known = pretenders.scales(problem, group, order)
@@ -80,7 +81,7 @@ def importance(spec: Learned, problem: Problem, rng: np.random.Generator) -> Imp
         order = np.argsort(word, kind="stable")
         group = pretenders.everyone(problem)
         rows, members, families = _rows(problem, group, word, order, pretenders.scales(problem, group, order))
-        held = _folds(order, spec.folds)[order] == 0
+        held = _folds(word, spec.folds)[order] == 0
         rule = _learned(spec, rows, members, ~held)
         asked, truth = rows[:, held].reshape(-1, rows.shape[2]), members[:, held].ravel()
         whole, lost = _auc(rule(asked), truth), {}
@@ -127,11 +128,9 @@ def _learned(
     return learner.learn(spec, rows[:, chosen][kept], members[kept])
 
 
-def _folds(order: NDArray[np.int64], folds: int) -> NDArray[np.int64]:
-    """Divide the records, ``(N,)``, as their order has them."""
-    result = np.empty(len(order), dtype=np.int64)
-    result[order] = np.arange(len(order)) % folds
-    return result
+def _folds(word: Words, folds: int) -> NDArray[np.int64]:
+    """Divide the records, ``(N,)``; those of one word, a unit's or duplicates, stay together."""
+    return np.unique(word, return_inverse=True)[1].astype(np.int64) % folds
 
 
 def _auc(scores: Floats, members: NDArray[np.bool_]) -> float:

@@ -1,7 +1,8 @@
 """References that play the target: which do, what they are compared with, and as many of both kinds for all.
 
 A record's draws follow from a hash of what the models say of it, not from its place, so that records may stand in any
-order. Who is a member of the target, and what other targets there are, has no part in anything here.
+order. Records of one unit have one hash, and so one fold and one draw. Who is a member of the target, and what other
+targets there are, has no part in anything here.
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from reticent.attacks.base import Problem, Rows
 from reticent.attacks.complements import complements
-from reticent.attacks.learned.features import Answers, Scales, Side, answers, features
+from reticent.attacks.learned.features import SCALARS, Answers, Scales, Side, answers, features
 from reticent.errors import TooFewReferencesError
 from reticent.findings.evidence import Family
 from reticent.signals.matrix import Floats
@@ -22,7 +23,9 @@ GROUPS = 8
 ROWS = 150_000
 """About as many rows are learned from, whatever the numbers of records and references are."""
 SAMPLE = 2000
-"""Records on which the spread within a record is measured."""
+"""Records on which the spread within a record is measured, at most."""
+VALUES = 2**25
+"""Numbers that are read for it at most: 268 MB."""
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 _ODDER = np.uint64(0xD6E8FEB86659FD93)
 _HALF = np.uint64(32)
@@ -52,11 +55,13 @@ class Group:
         """Take all references but those in `without` ``(R,)``."""
         references = problem.references[~without]
         apart = complements(problem.drawn, references, references) | np.eye(len(references), dtype=np.bool_)
-        inside = problem.membership.matrix[references].astype(np.float32)
         left = (~apart).astype(np.float32)  # sums of ones and zeros are exact
-        members = left @ inside
-        count = np.minimum(members, left.sum(axis=1)[:, None] - members).min(axis=0, initial=len(references))
-        return cls(targets, references, apart, count.astype(np.int64))
+        count = np.empty(problem.signals.records, dtype=np.int64)
+        for block in problem.signals.blocks():
+            members = left @ problem.membership.matrix[references, block].astype(np.float32)
+            others = left.sum(axis=1)[:, None] - members
+            count[block] = np.minimum(members, others).min(axis=0, initial=len(references))
+        return cls(targets, references, apart, count)
 
     def players(self, word: Words) -> NDArray[np.int64]:
         """Choose positions of references that play the target, ``(P, n)``, each once a record."""
@@ -100,18 +105,23 @@ def _enough(group: Group) -> Group:
 
 
 def words(problem: Problem, rng: np.random.Generator) -> Words:
-    """Hash what all models say of each record, ``(N,)``; `rng` gives what is hashed along."""
+    """Hash what all models say of each record, ``(N,)``, or of each unit's; `rng` gives what is hashed along."""
     salt = rng.integers(2**63, size=problem.signals.models, dtype=np.uint64)[:, None]
     result = np.empty(problem.signals.records, dtype=np.uint64)
     for block in problem.signals.blocks():
         bits = np.asarray(problem.signals.margins[:, block], dtype=np.float64)[:, :, 0].copy().view(np.uint64)
         result[block] = _mixed(_mixed(bits + salt).sum(axis=0, dtype=np.uint64))
-    return result
+    if problem.units is None:
+        return result
+    least = np.full(problem.units.count, np.iinfo(np.uint64).max, dtype=np.uint64)
+    np.minimum.at(least, problem.units.codes, result)
+    return least[problem.units.codes]
 
 
 def scales(problem: Problem, group: Group, order: Rows) -> Scales:
     """Measure the spread of references within records, on the first of them in an order of their own."""
-    chosen = np.sort(order[:SAMPLE])
+    width = 2 if problem.signals.logits is None else len(SCALARS) + 2 * problem.signals.classes
+    chosen = np.sort(order[: min(SAMPLE, max(1, VALUES // (width * len(group.references))))])
     found = [seen for _, seen in _read(problem, group.references, chosen)]
     values = np.concatenate([seen.values for seen in found], axis=1)
     back = np.argsort(np.argsort(order)[chosen])

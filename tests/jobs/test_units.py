@@ -205,7 +205,9 @@ def test_a_person_with_much_of_the_data_is_told_of():
     assert "One person has 40 of the records: if its value stands for none" in of_units(much)
 
 
-@pytest.mark.parametrize("verb", [reticent.locate_records, reticent.locate_weights, reticent.size_curve])
+@pytest.mark.parametrize(
+    "verb", [reticent.locate_records, reticent.locate_weights, reticent.rank_members, reticent.size_curve]
+)
 def test_what_is_of_records_alone_refuses_units(verb):
     with pytest.raises(InputError, match="only reticent audit is of units"):
-        verb(dataset=data(persons()), unit="person", models=4)
+        verb(dataset=data(persons()), unit="person")

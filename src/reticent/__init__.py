@@ -20,6 +20,7 @@ _HOME = {
     "LocatedRecords": "reticent.jobs.locate.records",
     "LocatedWeights": "reticent.jobs.locate.weights",
     "Membership": "reticent.data.membership",
+    "RankedMembers": "reticent.jobs.locate.ranking",
     "Recipe": "reticent.training.recipe",
     "Records": "reticent.data.records",
     "ReticentError": "reticent.errors",
@@ -34,6 +35,7 @@ _HOME = {
     "locate_records": "reticent.jobs.locate.records",
     "locate_weights": "reticent.jobs.locate.weights",
     "plan": "reticent.jobs.plan",
+    "rank_members": "reticent.jobs.locate.ranking",
     "size_curve": "reticent.jobs.size_curve",
     "search": "reticent.jobs.search",
     "selftest": "reticent.jobs.selftest",
@@ -59,6 +61,8 @@ if TYPE_CHECKING:
     from reticent.jobs.harden import harden as harden
     from reticent.jobs.locate.layers import LocatedLayers as LocatedLayers
     from reticent.jobs.locate.layers import locate_layers as locate_layers
+    from reticent.jobs.locate.ranking import RankedMembers as RankedMembers
+    from reticent.jobs.locate.ranking import rank_members as rank_members
     from reticent.jobs.locate.records import LocatedRecords as LocatedRecords
     from reticent.jobs.locate.records import locate_records as locate_records
     from reticent.jobs.locate.weights import LocatedWeights as LocatedWeights

@@ -68,6 +68,12 @@ def _records(folder, network):
     return stored(folder) if reticent.locate_records(**_config(folder, network, models=2)) else None
 
 
+def _ranking(folder, network):
+    given = {key: value for key, value in _config(folder, network).items() if key != "models"}
+    found = reticent.rank_members(**given)
+    return stored(folder), found.losses.tobytes(), [one.to_json() for one in found.members]
+
+
 def _layers(folder, network):
     found = reticent.locate_layers(**{**_config(folder, network), "models": None}, probe="svm")
     return stored(folder), [one.distances.tobytes() for one in found.contrasts], found.sentence
@@ -150,6 +156,7 @@ ENTRANCES = {
     "a training function": _train_function,
     "harden": _harden,
     "locate records": _records,
+    "locate records --without-references": _ranking,
     "locate layers": _layers,
     "locate weights": _weights,
     "locate weights of a module": _weights_of_a_module,

@@ -271,12 +271,12 @@ def test_repaired_weights_are_known_by_their_file_and_those_of_others_stay(tmp_p
 
 
 def test_every_form_is_of_the_schema_that_its_job_writes():
-    from reticent.findings import audit, comparison, harden, locate, search, study
+    from reticent.findings import audit, comparison, harden, locate, ranking, search, study
 
     written = {
         place.AUDIT: audit.SCHEMA, place.COMPARISON: comparison.SCHEMA, place.SEARCH: search.SCHEMA,
         place.HARDEN: harden.SCHEMA, place.WEIGHTS: locate.WEIGHTS, place.LAYERS: locate.LAYERS,
-        place.RECORD_LIST: locate.RECORDS, place.STUDY: study.SCHEMA,
+        place.RECORD_LIST: locate.RECORDS, place.RANKING: ranking.SCHEMA, place.STUDY: study.SCHEMA,
     }  # fmt: skip
     assert set(written) == set(place.FORMS)
     for form, schema in written.items():

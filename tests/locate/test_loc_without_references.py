@@ -52,7 +52,8 @@ def slow(u, p, form):
     total = sum(np.kron(curve, np.outer(own, own)) for own, curve in zip(u, s, strict=True))
     shrink = 1e-3 * np.trace(total) / len(total)
     inverse = np.linalg.inv(total + shrink * np.eye(len(total)))
-    parts = s if form == "curvature" else [np.eye(p.shape[1])] * len(p)
+    classes = p.shape[1]  # What a label moves sums to zero over the classes.
+    parts = s if form == "curvature" else [np.eye(classes) - 1 / classes] * len(p)
     found = [np.trace(inverse @ np.kron(part, np.outer(own, own))) for own, part in zip(u, parts, strict=True)]
     return np.array(found), np.trace(total @ inverse)
 
@@ -66,6 +67,13 @@ def test_the_last_layer_is_the_definition(form):
     assert found == pytest.approx(expected, rel=1e-9)
     if form == "curvature":
         assert found.sum() == pytest.approx(trace, rel=1e-9)
+
+
+def test_the_label_form_depends_neither_on_what_softmax_ignores_nor_on_the_penalty():
+    rng = RNG(5)
+    u, p = rng.normal(size=(200, 4)), rng.dirichlet(np.ones(3), size=200)
+    found = [last_layer(u, p, "label", penalty) for penalty in (1e-9, 1e-6)]
+    assert found[0] == pytest.approx(found[1], rel=1e-4)
 
 
 def test_many_weights_are_taken_class_by_class(monkeypatch):
@@ -95,4 +103,5 @@ def test_bad_input_is_refused():
     with pytest.raises(InputError, match="penalty: expected a number above 0, got 0"):
         last_layer(np.ones((4, 2)), np.ones((4, 3)) / 3, penalty=0)
     with pytest.raises(InputError, match="sure of every record"):
-        last_layer(np.ones((4, 2)), np.eye(4))
+        last_layer(np.ones((4, 2)), np.eye(4), "label")
+    assert last_layer(np.ones((4, 2)), np.eye(4)).tolist() == [0] * 4

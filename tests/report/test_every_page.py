@@ -34,6 +34,7 @@ COMMANDS = {
     "compare": f"compare --dataset people.csv {USUAL} --defense none --defense relaxloss:level=0.2,upper=1",
     "search": f"search --dataset people.csv {USUAL} --defense relaxloss --over level=0.1,0.2",
     "records": "locate records audit",
+    "ranking": "locate records --without-references --dataset people.csv --epochs 2 --architecture mlp --store s",
     "weights": "locate weights --dataset people.csv --models 4 --epochs 2 --architecture mlp --store s --seeds 2 "
     "--steps 2",
     "layers": "locate layers --dataset people.csv --epochs 2 --workers 1 --architecture mlp --store s",

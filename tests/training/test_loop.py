@@ -11,6 +11,7 @@ from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.hamp import Hamp
+from reticent.objectives.past import Past
 from reticent.procedures.plain import train
 from reticent.training.data import Preparation
 from reticent.training.loop import fit, planned
@@ -54,6 +55,25 @@ def test_training_lowers_the_loss_and_ends_in_eval_mode():
     assert trained.history.loss[-1] < 0.8 * trained.history.loss[0]
     assert not any(m.training for m in trained.model.modules())
     assert len(trained.history.loss) == 4
+
+
+def test_tracing_members_moves_no_bit_and_gives_their_losses_before_training_and_after_every_epoch():
+    dropping = SMALL.replace(architecture=MLP(widths=(16,), dropout=0.3), augmentation="gaussian")
+    for recipe in (dropping, dropping.replace(patience=1, epochs=9), SMALL.replace(objective=Past(tuning_epochs=2))):
+        given = materials(blobs(), range(64), range(64, 96))
+        given = replace(given, reference=given.validation)
+        plain, traced = (train(recipe, replace(given, traced=one), Streams(0, 0)) for one in (False, True))
+        assert same(state(plain), state(traced))
+        assert plain.history.loss == traced.history.loss
+        losses = torch.stack(traced.history.member_losses)
+        assert losses.shape == (len(plain.history.loss) + 1, 64)
+        logits = traced.model(given.members.x)
+        last = nn.functional.cross_entropy(logits.double(), given.members.y, reduction="none")
+        assert losses[traced.history.kept + 1] == pytest.approx(last.detach().float(), rel=1e-6)
+        traced.model.load_state_dict(traced.initial)
+        first = nn.functional.cross_entropy(traced.model(given.members.x), given.members.y, reduction="none")
+        assert losses[0] == pytest.approx(first.detach(), rel=1e-5)
+        assert not plain.history.member_losses
 
 
 def test_the_same_seed_gives_the_same_bits_and_another_row_other_ones():

@@ -19,9 +19,14 @@ class Membership:
     """``matrix[m, i]`` is true where record i was in the training set of model m: ``bool (M, N)``.
 
     Every model has a member and a non-member; M may be 1 (a model that is audited alone).
+
+    Attributes:
+        matrix: who trains on what.
+        everyone: models may be trained on all records; no attack can judge those.
     """
 
     matrix: NDArray[np.bool_]
+    everyone: bool = False
 
     def __post_init__(self) -> None:
         matrix = booleans(self.matrix)
@@ -32,7 +37,7 @@ class Membership:
         if records < 2:
             raise InputError(f"membership: expected at least 2 records (columns), got {records}")
         members = matrix.sum(axis=1)
-        for wrong, what in ((members == records, "true"), (members == 0, "false")):
+        for wrong, what in (((members == records) & (not self.everyone), "true"), (members == 0, "false")):
             if wrong.any():
                 rows = np.flatnonzero(wrong)
                 who = f"model {rows[0]} has" if len(rows) == 1 else f"{len(rows)} models ({listed(rows)}) have"

@@ -14,6 +14,7 @@ DOCUMENTS = {
     "locate.weights": "reticent.findings.locate:WeightsDocument",
     "locate.layers": "reticent.findings.locate:LayersDocument",
     "locate.records": "reticent.findings.locate:RecordsDocument",
+    "locate.ranking": "reticent.findings.ranking:RankingDocument",
     "selftest": "reticent.findings.selftest:Selftested",
     "study": "reticent.findings.study:StudyDocument",
 }

@@ -104,7 +104,7 @@ def _probe(population: Population, store: Store, device: str) -> tuple[Trained, 
     clock = [time.perf_counter()]
     if recipe.procedure.method != "function":
         warm = cut(recipe.replace(procedure=Plain()), 1)
-        PROCEDURES[Plain.method].train(warm, _first_batch(materials, recipe), streams)
+        entry(warm).train(warm, _first_batch(materials, recipe), streams)
     clock.append(time.perf_counter())
     trained = procedure.train(short.recipe, materials, streams)
     clock.append(time.perf_counter())

@@ -6,8 +6,10 @@ not. For networks the paper's formula was not at hand; this is the leverage of t
 
     h_i = tr(H^-1 (u_i u_i' (x) S_i)),   H = sum_j u_j u_j' (x) S_j + lambda I,   S_j = diag(p_j) - p_j p_j'
 
-with u the features before the last layer and p the probabilities. In a well-trained network S_i goes to 0, and h_i with
-it; the form "label" leaves S_i out, and asks how far the prediction moves with the label alone.
+with u the features before the last layer and p the probabilities: how far a record's probabilities move with its own
+label. In a well-trained network S_i goes to 0, and h_i with it. The form "label" asks how far its logits move: it has
+I - 11'/C in place of S_i, since no label moves what softmax ignores, where H has no curvature. It ranks no risk: where
+`benchmarks/ranking.py` measured it, it put the most exposed members last.
 """
 
 from typing import Literal
@@ -34,7 +36,7 @@ def last_layer(features: Floats, probabilities: Floats, form: Form = "curvature"
     Args:
         features: ``(N, d)``, what the last layer sees; with a column of ones for its bias.
         probabilities: ``(N, C)``.
-        form: "curvature" weighs by how unsure the prediction is, "label" does not.
+        form: how far the probabilities ("curvature") or the logits ("label") of a record move with its own label.
         penalty: lambda as a share of the mean diagonal of the sum.
 
     Returns:
@@ -43,7 +45,7 @@ def last_layer(features: Floats, probabilities: Floats, form: Form = "curvature"
 
     Raises:
         ShapeError: the arrays do not fit each other.
-        InputError: numbers that are not finite, a penalty that is not above 0, or probabilities that are all 0 or 1.
+        InputError: numbers that are not finite, a penalty that is not above 0, or, of logits, probabilities that are all 0 or 1.
     """
     u, p = checks.floats(features=features, ndim=2), checks.floats(probabilities=probabilities, ndim=2)
     checks.shape(probabilities=p, expected=(len(u), p.shape[1]), meaning="(records, classes), as `features` has")
@@ -51,10 +53,12 @@ def last_layer(features: Floats, probabilities: Floats, form: Form = "curvature"
         raise InputError(f"penalty: expected a number above 0, got {penalty}")
     (count, width), classes = u.shape, p.shape[1]
     total = float((np.einsum("nd,nd->n", u, u) * (p * (1 - p)).sum(axis=1)).sum())
+    if total < SUREST and form == "curvature":
+        return np.zeros(count)
     if total < SUREST:
         raise InputError(
-            "probabilities: expected some that are not 0 or 1, got a model that is sure of every record, so that none "
-            "moves its last layer: give probabilities in float64, made from logits"
+            "probabilities: expected some that are not 0 or 1, got a model that is sure of every record, so that nothing "
+            "holds its logits: ask for the curvature"
         )
     shrink = penalty * total / (classes * width)
 
@@ -73,9 +77,9 @@ def last_layer(features: Floats, probabilities: Floats, form: Form = "curvature"
         solved = np.linalg.inv(whole + shrink * np.eye(len(whole))).reshape(classes, width, classes, width)
         inverse = {(c, k): solved[c, :, k] for c, k in pairs}
     found = np.zeros(count)
-    for c, k in own if form == "label" else pairs:
-        moved = np.einsum("nd,nd->n", u @ inverse[c, k], u)
-        found += moved if form == "label" else curvature(c, k) * moved
+    for c, k in pairs:
+        weights = curvature(c, k) if form == "curvature" else float(c == k) - 1 / classes
+        found += weights * np.einsum("nd,nd->n", u @ inverse[c, k], u)
     return np.maximum(found, 0.0)
 
 

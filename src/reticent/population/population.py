@@ -32,6 +32,7 @@ class TrainingRun(Spec):
     validation: str | None = None
     reference: str | None = None
     watch: bool = False
+    trace: bool = False
 
 
 class SignalsRun(Spec):
@@ -59,6 +60,7 @@ class Population:
         watch: note each model's accuracy on its own non-members after every epoch, in the training run's log.
         drawing: the number m of the streams ``("model", m, ...)`` that each model draws from, by default its row.
             Models of one number begin with the same weights, and draw the same order of as many records.
+        trace: note the losses of each model's members before training and after every epoch, in the training run.
     """
 
     recipe: Recipe
@@ -69,6 +71,7 @@ class Population:
     queries: Queries = field(default_factory=Queries)
     watch: bool = False
     drawing: tuple[int, ...] = ()
+    trace: bool = False
 
     def __post_init__(self) -> None:
         self.roles.check(self.records)
@@ -119,6 +122,7 @@ class Population:
             validation=_digest(roles.validation) if len(roles.validation) else None,
             reference=_digest(roles.reference) if len(roles.reference) else None,
             watch=self.watch,
+            trace=self.trace,
         )
 
     def signals_spec(self, model: int) -> SignalsRun:

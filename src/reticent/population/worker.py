@@ -3,6 +3,8 @@
 import copy
 import platform
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -33,6 +35,9 @@ from reticent.training.memory import peak
 from reticent.training.recipe import Untouched
 from reticent.usercode import told
 from reticent.version import VERSION
+
+LOSSES = "losses"
+"""Among a traced run's artefacts: of every member ``(E + 1, n)``, before training and after each of E epochs."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +70,17 @@ def find(population: Population, store: Store, model: int) -> Made | None:
     )
 
 
+@contextmanager
+def _about(model: int) -> Iterator[None]:
+    """Say in an error, a user's own too, which model it is about."""
+    try:
+        yield
+    except ReticentError as error:
+        raise error.prefixed(f"model {model}: ") from error
+    except (Exception, SystemExit) as error:
+        raise ModelError(f"model {model}: {told(error)}") from error
+
+
 class Maker:
     """Makes the models of one population in one process, on one device."""
 
@@ -82,12 +98,14 @@ class Maker:
     def make(self, model: int) -> Made:
         """Make one model, or find it finished."""
         training, signals = self.population.training_id(model), self.population.signals_id(model)
-        try:
+        with _about(model):
             return find(self.population, self.store, model) or self._make(model, training, signals)
-        except ReticentError as error:
-            raise error.prefixed(f"model {model}: ") from error
-        except (Exception, SystemExit) as error:
-            raise ModelError(f"model {model}: {told(error)}") from error
+
+    def trained(self, model: int) -> tuple[Run, nn.Module]:
+        """Train one model, or find it, and bring it back; nothing is kept of what it answers."""
+        with _about(model):
+            run, network = self.store.found_or_made(self.population.training_id(model), partial(self._train, model))
+            return run, network or self._load(model, run)
 
     def _make(self, model: int, training: str, signals: str) -> Made:
         run, network = self.store.found_or_made(training, partial(self._train, model))
@@ -105,7 +123,9 @@ class Maker:
             others = population.roles.audited[~population.membership.matrix[model]]
             watched = self.prepare.examples(population.records, others)
         classes = population.records.classes
-        return Materials(members, self.validation, self.reference, self.prepare, classes, watched)
+        return Materials(
+            members, self.validation, self.reference, self.prepare, classes, watched, traced=population.trace
+        )
 
     @fixed()
     def _trained(self, model: int, before: Run | None = None) -> Trained:
@@ -244,7 +264,9 @@ class Maker:
 
 def _write_training(draft: Draft, trained: Trained) -> None:
     draft.write_arrays("weights.safetensors", {n: _array(v) for n, v in snapshot(trained.model).items()})
-    for name, tensors in (("initial", trained.initial), ("artefacts", trained.artefacts)):
+    traced = trained.history.member_losses
+    artefacts = trained.artefacts | ({LOSSES: torch.stack(traced)} if traced else {})
+    for name, tensors in (("initial", trained.initial), ("artefacts", artefacts)):
         if tensors:
             draft.write_arrays(f"{name}.safetensors", {n: _array(v) for n, v in tensors.items()})
     draft.write_bytes("log.jsonl", trained.history.lines().encode())

@@ -66,6 +66,8 @@ class ProcedureEntry:
             of it serves; else None.
         repair: does what follows the first stage, to a model that is trained already: ``(trained state, initial state,
             recipe, materials, streams, history of the first stage or None) -> Trained``; None where nothing follows.
+        traced: it trains one network on all members by runs of the loop that follow each other, so that their losses
+            can be followed from before training to its end.
         short: makes a short training of a recipe, by which its cost is estimated.
     """
 
@@ -85,6 +87,7 @@ class ProcedureEntry:
     inner: tuple[str, ...] = ()
     first: Callable[[Recipe], Recipe | None] = lambda _: None
     repair: Callable[[State, State, Recipe, Materials, Streams, History | None], Trained] | None = None
+    traced: bool = False
     short: Callable[[Recipe], Short] = by_epochs
 
 

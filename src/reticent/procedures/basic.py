@@ -20,6 +20,7 @@ BASIC: dict[str, ProcedureEntry] = {
         check_members=dpsgd.check_members,
         ready=dpsgd.layers.check,
         network=dpsgd.network,
+        traced=True,
     ),
     "mist": ProcedureEntry(
         mist.Mist,
@@ -31,7 +32,7 @@ BASIC: dict[str, ProcedureEntry] = {
         check_members=mist.check_members,
         short=mist.short,
     ),
-    "plain": ProcedureEntry(Plain, plain.train, "One run of the loop from a fresh initialisation."),
+    "plain": ProcedureEntry(Plain, plain.train, "One run of the loop from a fresh initialisation.", traced=True),
     "selena": ProcedureEntry(
         selena.Selena,
         selena.train,

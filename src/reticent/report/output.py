@@ -123,8 +123,14 @@ LAYERS = Form("layers.json", "reticent.locate.layers/", ("layers.html",))
 RECORD_LIST = Form(
     "records.json", "reticent.locate.records/", ("records.html", "records.csv"), marks=(("records.csv", RECORDS),)
 )
+RANKING = Form(
+    "ranking.json",
+    "reticent.locate.ranking/",
+    ("ranking.html", "records.csv"),
+    marks=(("records.csv", b"record,label,label_name,loss_iqr,"),),
+)
 STUDY = Form("study.json", "reticent.study/", ("study.html", "study.md"), marks=(("study.md", b"## "),))
-FORMS = (AUDIT, COMPARISON, SEARCH, HARDEN, WEIGHTS, LAYERS, RECORD_LIST, STUDY)
+FORMS = (AUDIT, COMPARISON, SEARCH, HARDEN, WEIGHTS, LAYERS, RECORD_LIST, RANKING, STUDY)
 
 
 @dataclass(frozen=True)

@@ -29,12 +29,14 @@ class History:
         validation_loss: mean cross-entropy of the validation records, where there are any.
         accuracy: share of the watched records that are labelled correctly, where there are any.
         kept: the epoch whose state was kept.
+        member_losses: cross-entropy of every member ``(n,)``, before training and after each epoch, where it is traced.
     """
 
     loss: list[float] = field(default_factory=list)
     validation_loss: list[float] = field(default_factory=list)
     accuracy: list[float] = field(default_factory=list)
     kept: int = 0
+    member_losses: list[Tensor] = field(default_factory=list)
 
     def lines(self) -> str:
         """Write one JSON object an epoch."""
@@ -68,11 +70,15 @@ def fit(
     best: tuple[float, dict[str, Tensor] | None] = (math.inf, None)
     history = History()
     with streams.lent("dropout"):
+        if materials.traced:
+            history.member_losses.append(member_losses(model, materials))
         for epoch, batches in enumerate(planned(recipe, run.steps)):
             history.loss.append(run.epoch(epoch, batches))
             history.kept = epoch
             if materials.watched is not None:
                 history.accuracy.append(accuracy(model, materials, materials.watched))
+            if materials.traced:
+                history.member_losses.append(member_losses(model, materials))
             if recipe.patience is None:
                 continue
             loss = validation_loss(model, materials)
@@ -113,6 +119,7 @@ def joined(first: History, then: History) -> History:
         first.validation_loss + then.validation_loss,
         first.accuracy + then.accuracy,
         len(first.loss) + then.kept,
+        first.member_losses + then.member_losses[1:],  # The first one is of the state that the first training kept.
     )
 
 
@@ -145,6 +152,14 @@ def validation_loss(model: nn.Module, materials: Materials) -> float:
     for logits, y in _asked(model, materials, records):
         total += float(nn.functional.cross_entropy(logits.double(), y, reduction="sum"))
     return total / len(records)
+
+
+@torch.no_grad()
+def member_losses(model: nn.Module, materials: Materials) -> Tensor:
+    """Compute the cross-entropy of every member ``(n,)``, un-augmented and in eval mode, on the CPU."""
+    asked = _asked(model, materials, materials.members)
+    losses = [nn.functional.cross_entropy(logits.double(), y, reduction="none") for logits, y in asked]
+    return torch.cat(losses).float().cpu()
 
 
 def _asked(model: nn.Module, materials: Materials, records: Examples) -> Iterator[tuple[Tensor, Tensor]]:

@@ -30,6 +30,7 @@ class Materials:
         classes: number of classes C.
         watched: records whose accuracy is noted after every epoch; they have no part in the training.
         start: where training begins, and what it must not move; by default a fresh initialisation, all of it trained.
+        traced: note the loss of every member before training and after every epoch.
     """
 
     members: Examples
@@ -39,6 +40,7 @@ class Materials:
     classes: int
     watched: Examples | None = None
     start: Start | None = None
+    traced: bool = False
 
 
 def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:

@@ -6,19 +6,39 @@ from pathlib import Path
 from reticent.cli.flags import Flags
 
 
-def records(run: Path | None = None, *, flags: Flags = Flags(), **options: str) -> Sequence[Path]:  # noqa: B008
+def records(
+    run: Path | None = None,
+    *,
+    without_references: bool = False,
+    flags: Flags = Flags(),  # noqa: B008
+    **options: str,
+) -> Sequence[Path]:
     """Say of each record how exposed it is and how far it is memorised, from a population of models.
 
     Args:
         run: A finished audit's folder, whose numbers are taken; by default models are trained, or found in the store.
+        without_references: Train one model on all records, and rank its members by risk without any other model.
         flags: what to train, and how.
         options: An option of the defense.
+
+    Raises:
+        InputError: a finished audit, which has references, is to be read without any.
     """
     from reticent.cli.job import reported
+    from reticent.errors import InputError
+    from reticent.jobs.locate.ranking import rank_members
     from reticent.jobs.locate.records import locate_records
-    from reticent.report.output import RECORD_LIST
+    from reticent.report.output import RANKING, RECORD_LIST
 
-    given = flags.asked(options) | ({"config": flags.config} if run and flags.config else {})
+    given = flags.asked(options)
+    if without_references and run:
+        raise InputError(f"without-references: trains one model, and reads no finished audit: leave {run} out")
+    if without_references:
+        return reported(
+            RANKING,
+            lambda screen: rank_members(flags.config, stage=screen.stage, checked=screen.checked, **given),
+        ).files
+    given |= {"config": flags.config} if run and flags.config else {}
     return reported(
         RECORD_LIST,
         lambda screen: locate_records(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
@@ -30,6 +30,7 @@ class _Column(NamedTuple):
     error: tuple[str, ...] = ()
     meaning: str = ""
     always: bool = True
+    only: b.Media = b.EVERYWHERE
 
 
 MEASURES = (
@@ -73,16 +74,36 @@ MEASURES = (
         ("memorisation_soft_error",),
         "How much more probable models find the record's label if they were trained on it.",
         always=False,
+        only=b.DOCUMENTS,
     ),
     _Column("margin_in", "Margin with it", 2, (), "How strongly models trained on the record prefer its label."),
     _Column("margin_out", "Margin without it", 2, (), "The same of models not trained on it."),
-    _Column("models_in", "Models with it", "count"),
-    _Column("models_out", "Models without it", "count"),
+    _Column("models_in", "Models with it", "count", only=b.DOCUMENTS),
+    _Column("models_out", "Models without it", "count", only=b.DOCUMENTS),
 )
 """The columns after record, class and groups; one that is not there always needs a listed record with a value."""
 
 
-def label(row: RecordRow) -> str:
+class Labelled(Protocol):
+    """A line of a list of records."""
+
+    @property
+    def record(self) -> int:
+        """Its id in the data set."""
+
+    @property
+    def label(self) -> int:
+        """Its true label."""
+
+    @property
+    def label_name(self) -> str:
+        """The label's name, or the number again."""
+
+
+Row = TypeVar("Row", bound=Labelled)
+
+
+def label(row: Labelled) -> str:
     """Name a record's class."""
     return f"class {row.label}" if row.label_name in {"", str(row.label)} else row.label_name
 
@@ -94,9 +115,9 @@ def gallery(rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]) -
 
 def pictured(
     title: str,
-    rows: Sequence[RecordRow],
+    rows: Sequence[Row],
     thumbnails: Mapping[int, NDArray[Any]],
-    told: Callable[[RecordRow], str],
+    told: Callable[[Row], str],
 ) -> tuple[b.Block, ...]:
     """Show the first records that are pictures, with a number below each."""
     made = tuple(
@@ -141,7 +162,7 @@ def table(rows: Sequence[RecordRow]) -> b.Table:
     first = len(heads)
     return b.table(
         "Records, the most exposed first",
-        (*b.words(*heads), *(one.title for one in measures)),
+        (*b.words(*heads), *(b.Column(one.title, only=one.only) for one in measures)),
         (_row(row, measures, groups) for row in listed),
         key="record-table",
         sortable=True,

@@ -83,8 +83,8 @@ def _shade(axes: Axes, stages: Sequence[StageFound]) -> None:
 def _points(axes: Axes, estimates: Sequence[tuple[float, tuple[float, float]]], colour: str) -> None:
     for place, (_, ends) in enumerate(estimates):
         axes.plot([place, place], ends, color=INK, linewidth=2, solid_capstyle="butt")
-    style: dict[str, Any] = {"markersize": 7, "markeredgecolor": INK, "markeredgewidth": 0.8, "linestyle": "none"}
-    axes.plot(range(len(estimates)), [mean for mean, _ in estimates], "o", color=colour, zorder=3, **style)
+    means = [mean for mean, _ in estimates]
+    axes.plot(range(len(means)), means, "o", color=colour, zorder=3, ms=7, mec=INK, mew=0.8, linestyle="none")
 
 
 def _stages(axes: Axes, stages: Sequence[StageFound]) -> None:

@@ -45,7 +45,8 @@ def last_layer(features: Floats, probabilities: Floats, form: Form = "curvature"
 
     Raises:
         ShapeError: the arrays do not fit each other.
-        InputError: numbers that are not finite, a penalty that is not above 0, or, of logits, probabilities that are all 0 or 1.
+        InputError: numbers that are not finite, a penalty that is not above 0, or, for "label", probabilities that are
+            all 0 or 1.
     """
     u, p = checks.floats(features=features, ndim=2), checks.floats(probabilities=probabilities, ndim=2)
     checks.shape(probabilities=p, expected=(len(u), p.shape[1]), meaning="(records, classes), as `features` has")
@@ -57,8 +58,8 @@ def last_layer(features: Floats, probabilities: Floats, form: Form = "curvature"
         return np.zeros(count)
     if total < SUREST:
         raise InputError(
-            "probabilities: expected some that are not 0 or 1, got a model that is sure of every record, so that nothing "
-            "holds its logits: ask for the curvature"
+            "probabilities: expected some that are not 0 or 1, got a model that is sure of every record, so that "
+            "nothing holds its logits: ask for the curvature"
         )
     shrink = penalty * total / (classes * width)
 

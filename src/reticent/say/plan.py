@@ -36,8 +36,8 @@ def curve(found: LeakCurve) -> Iterator[tuple[str, str]]:
     if found.held_out is None or found.beyond is None:
         yield (
             "all records",
-            "no prediction: at some size no leak is resolved, so that there is nothing to follow; more "
-            "--models narrow the intervals",
+            "no prediction: at some size no leak is resolved, or all members are, so that there is nothing to follow; "
+            "more --models narrow the intervals",
         )
         return
     told = "as was found" if found.held else "which is not what was found: do not rely on the next line"

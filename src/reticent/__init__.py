@@ -36,45 +36,68 @@ _HOME = {
     "locate_weights": "reticent.jobs.locate.weights",
     "plan": "reticent.jobs.plan",
     "rank_members": "reticent.jobs.locate.ranking",
-    "size_curve": "reticent.jobs.size_curve",
     "search": "reticent.jobs.search",
     "selftest": "reticent.jobs.selftest",
+    "size_curve": "reticent.jobs.size_curve",
     "study": "reticent.studies.run",
 }
 
-__all__ = sorted(_HOME)  # noqa: PLE0605 (the names below, for type checkers)
+__all__ = [
+    "Attacked",
+    "Audit",
+    "AuditConfig",
+    "Audited",
+    "Compared",
+    "Hardened",
+    "LocatedLayers",
+    "LocatedRecords",
+    "LocatedWeights",
+    "Membership",
+    "RankedMembers",
+    "Recipe",
+    "Records",
+    "ReticentError",
+    "Signals",
+    "attack",
+    "audit",
+    "compare",
+    "gate",
+    "harden",
+    "load",
+    "locate_layers",
+    "locate_records",
+    "locate_weights",
+    "plan",
+    "rank_members",
+    "search",
+    "selftest",
+    "size_curve",
+    "study",
+]
 
 if TYPE_CHECKING:
-    from reticent.data.load import load as load
-    from reticent.data.membership import Membership as Membership
-    from reticent.data.records import Records as Records
-    from reticent.errors import ReticentError as ReticentError
-    from reticent.findings.attack import Audit as Audit
-    from reticent.jobs.attack import Attacked as Attacked
-    from reticent.jobs.attack import attack as attack
-    from reticent.jobs.audit import Audited as Audited
-    from reticent.jobs.audit import audit as audit
-    from reticent.jobs.compare import Compared as Compared
-    from reticent.jobs.compare import compare as compare
-    from reticent.jobs.gate import gate as gate
-    from reticent.jobs.harden import Hardened as Hardened
-    from reticent.jobs.harden import harden as harden
-    from reticent.jobs.locate.layers import LocatedLayers as LocatedLayers
-    from reticent.jobs.locate.layers import locate_layers as locate_layers
-    from reticent.jobs.locate.ranking import RankedMembers as RankedMembers
-    from reticent.jobs.locate.ranking import rank_members as rank_members
-    from reticent.jobs.locate.records import LocatedRecords as LocatedRecords
-    from reticent.jobs.locate.records import locate_records as locate_records
-    from reticent.jobs.locate.weights import LocatedWeights as LocatedWeights
-    from reticent.jobs.locate.weights import locate_weights as locate_weights
-    from reticent.jobs.plan import plan as plan
-    from reticent.jobs.search import search as search
-    from reticent.jobs.selftest import selftest as selftest
-    from reticent.jobs.size_curve import size_curve as size_curve
-    from reticent.options import AuditConfig as AuditConfig
-    from reticent.signals.matrix import Signals as Signals
-    from reticent.studies.run import study as study
-    from reticent.training.recipe import Recipe as Recipe
+    from reticent.data.load import load
+    from reticent.data.membership import Membership
+    from reticent.data.records import Records
+    from reticent.errors import ReticentError
+    from reticent.findings.attack import Audit
+    from reticent.jobs.attack import Attacked, attack
+    from reticent.jobs.audit import Audited, audit
+    from reticent.jobs.compare import Compared, compare
+    from reticent.jobs.gate import gate
+    from reticent.jobs.harden import Hardened, harden
+    from reticent.jobs.locate.layers import LocatedLayers, locate_layers
+    from reticent.jobs.locate.ranking import RankedMembers, rank_members
+    from reticent.jobs.locate.records import LocatedRecords, locate_records
+    from reticent.jobs.locate.weights import LocatedWeights, locate_weights
+    from reticent.jobs.plan import plan
+    from reticent.jobs.search import search
+    from reticent.jobs.selftest import selftest
+    from reticent.jobs.size_curve import size_curve
+    from reticent.options import AuditConfig
+    from reticent.signals.matrix import Signals
+    from reticent.studies.run import study
+    from reticent.training.recipe import Recipe
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ import pytest
 from attack_cases import auc, problem
 from scipy.spatial.distance import cosine
 from scipy.special import log_softmax, softmax
-from scipy.stats import entropy
+from scipy.stats import entropy, norm
 
 from reticent import seeds
 from reticent.attacks import Problem, importance, learned, parse, score
@@ -119,10 +119,10 @@ def test_the_spread_of_the_other_classes_is_pooled_within_records_and_kinds():
     np.testing.assert_allclose(found.precision, np.linalg.inv(kept), rtol=1e-9)
 
 
-def test_features_of_all_but_the_label_are_the_formulas():
+def test_all_features_are_the_formulas():
     """One record of three classes, the first of which is its label."""
     rng = np.random.default_rng(4)
-    margins, z = np.ones((3, 1, 1)), rng.normal(size=(3, 1, 3))
+    margins, z = rng.normal(size=(3, 1, 1)), rng.normal(size=(3, 1, 3))
     own, a, b = (
         answers(one[None], logits[None], np.zeros(1, int)).values[0] for one, logits in zip(margins, z, strict=True)
     )
@@ -131,7 +131,12 @@ def test_features_of_all_but_the_label_are_the_formulas():
     inside, outside = Side(a, np.array([1.5]), count), Side(b, np.array([2.5]), count)
     found, families = features(own, inside, outside, scales, 3)
     own, a, b, metric = own[0], a[0], b[0], scales.precision
-    expected = [np.log(own[2] / (0.5 * (a[2] + b[2])))]
+    expected = [own[0], a[0], b[0], own[0] - a[0], own[0] - b[0], a[0] - b[0], np.log(1.5), np.log(2.5)]
+    for first, second in ((1.0, 2.0), (1.5, 2.5)):
+        laws = [norm(mean, np.sqrt(var * 4 / 3)) for mean, var in ((a[0], first), (b[0], second))]
+        expected.append(laws[0].logpdf(own[0]) - laws[1].logpdf(own[0]))
+    expected.append(np.log(own[1] / (0.5 * (a[1] + b[1]))))
+    expected += [np.log(own[2] / (0.5 * (a[2] + b[2])))]
     for place in (3, 4, 5):
         expected += [own[place], own[place] - a[place], own[place] - b[place], a[place] - b[place]]
     expected += [own[6], a[6], b[6]]
@@ -144,9 +149,9 @@ def test_features_of_all_but_the_label_are_the_formulas():
     pairs += [[entropy(p, p_in), entropy(p, p_out)], [entropy(p_in, p), entropy(p_out, p)]]
     for to_in, to_out in pairs:
         expected += [to_in, to_out, to_in - to_out]
-    assert found[0, 11:] == pytest.approx(expected, rel=1e-9)
-    told = [Family.LABEL] + [Family.CERTAINTY] * 8 + [Family.OTHERS] * 4 + [Family.CORRECTNESS] * 3
-    assert families[11:] == told + [Family.OTHERS] * 17
+    assert found[0] == pytest.approx(expected, rel=1e-9)
+    told = [Family.LABEL] * 12 + [Family.CERTAINTY] * 8 + [Family.OTHERS] * 4 + [Family.CORRECTNESS] * 3
+    assert families == told + [Family.OTHERS] * 17
 
 
 def test_the_score_is_a_mean_over_draws_that_differ():

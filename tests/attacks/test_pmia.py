@@ -52,9 +52,10 @@ def test_equals_the_plain_loops():
     assert min(np.bincount(case.signals.labels)) > 5
 
 
-def test_classes_with_few_margins_borrow_from_all():
+@pytest.mark.parametrize("few", [3, 5])
+def test_classes_with_few_margins_borrow_from_all(few):
     case = problem(4, models=6, records=30, targets=[1, 5], population=0)
-    labels = np.where(np.arange(30) < 3, 0, 1)  # three records with two or three IN references each: fewer than FEW
+    labels = np.where(np.arange(30) < few, 0, 1)  # two or three IN references each: fewer than FEW, or from 8 to 12
     signals = Signals(labels, case.signals.margins, 3)
     case = Problem.make(signals, case.membership, targets=[1, 5])
     np.testing.assert_allclose(score("pmia", case), plain(case), rtol=1e-6)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri
 
 from reticent.auditing.epsilon import FDp, OneRun, f_dp
+from reticent.auditing.epsilon.base import Groups, groups
 from reticent.auditing.epsilon.bounds import bounds
 from reticent.auditing.epsilon.f_dp import f_dp_mu
 from reticent.auditing.epsilon.gaussian import gaussian_epsilon
@@ -109,6 +110,19 @@ def test_a_planted_gaussian_leak_is_found_and_none_where_there_is_none():
     assert found > bounds(noise + 2.0 * members, members, OneRun(), delta=1e-5, rng=rng)[0]
     none = [bounds(rng.normal(size=400), rng.random(400) < 0.5, FDp(), delta=1e-5, rng=rng)[0] for _ in range(60)]
     assert np.count_nonzero(none) <= 8  # the 99 % quantile of 60 bounds that err in 5 %
+
+
+def test_what_is_chosen_on_one_part_is_judged_on_the_other(monkeypatch):
+    rng = np.random.default_rng(2)
+    members = np.arange(1_000) % 2 == 0
+    noise = rng.normal(size=1_000)
+    (clear,), (chance,) = groups((noise + 9 * members)[None], members[None]), groups(noise[None], members[None])
+    found = []
+    for parts in ((clear, chance), (clear, clear)):
+        monkeypatch.setattr(Groups, "split", lambda *_, parts=parts: parts)
+        found.append(f_dp.bound(FDp(), clear, 1e-5, 0.05, rng))
+    assert found[0] == 0
+    assert found[1] == pytest.approx(float(gaussian_epsilon(f_dp_mu(1_000, 1_000, 1_000), 1e-5)), rel=0.2)
 
 
 def test_errors_name_what_is_wrong():

@@ -145,7 +145,7 @@ def test_a_constant_record_has_no_memorisation_and_no_exposure():
     assert found.memorisation.tolist() == found.memorisation_soft.tolist() == [0, 0]
     assert found.exposure.tolist() == found.distance.tolist() == [None, None]
     assert exposed(found).records == 0
-    assert "three in all" in exposed(found).sentence
+    assert "at least three models" in exposed(found).sentence
 
 
 def test_what_too_few_models_say_is_none():
@@ -233,8 +233,8 @@ def test_records_that_cannot_be_judged_are_counted():
     told = exposed(exposure(signals, matrix))
     assert told.records == 29
     assert told.sentence.endswith(
-        " 1 of all 30 records is not judged: a record is judged by models that were trained on it and models that were "
-        "not, three in all."
+        " 1 of all 30 records is not judged: that takes at least three models, some that were trained on the record "
+        "and some that were not."
     )
     assert "not judged" not in exposed(exposure(signals, membership)).sentence
 

@@ -45,4 +45,4 @@ def test_the_sentence_gives_both_shares():
     losses = np.concatenate([normal(200), normal(200, 2)])
     said = spoken(loss_tail(-losses, members)).sentence
     assert "of non-members have a larger loss than all but 1 % of the members (95 % interval" in said
-    assert said.endswith("with equal losses it would be 1 %.")
+    assert said.endswith("if both had alike losses, it would be 1 %.")

@@ -78,3 +78,11 @@ def test_three_small_audits_of_digits(tmp_path):
     found = reticent.size_curve(dataset="digits", models=4, epochs=4, workers=1, store=str(tmp_path), replicates=100)
     assert [one.members for one in found.points] == [56, 112, 224]
     assert found.beyond is None or found.beyond.members == 1_797
+
+
+def test_an_auc_of_one_tells_no_distance():
+    """Its distance would be infinite, and its error none, so that the line would go through it alone."""
+    sure = SizePoint(members=100, auc=ShareEstimate(mean=1.0, interval=(1.0, 1.0)))
+    found = leak_curve("lira", [sure, point(200, 2.0), point(400, 1.5)], 800)
+    assert found.held_out is found.beyond is None
+    assert "or all members are" in dict(told(found))["all records"]

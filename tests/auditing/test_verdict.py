@@ -165,8 +165,8 @@ def test_a_rate_that_equal_scores_decide_excludes_nothing():
     assert TIED in told.detail
     assert TIES in told.cannot_say
     assert (
-        "The 95 % interval is 0.3 % to 0.8 %. Equal scores decide that share: the thresholds flag 0.3 % of the "
-        "non-members, and the next lower ones more than 1 %. A low share is no sign of safety here."
+        "The 95 % interval is 0.3 % to 0.8 %. Equal scores decide what is found at 1 false alarm in 100: a threshold "
+        "flags either 0.3 % of the non-members or more than 1 %, so a low share is no sign of safety."
     ) in told.detail
     # An attack that asks one model alone, and ties, takes nothing from the others; one that compares models does.
     weak, strong = (with_ties(made("b", **chance), strong=one) for one in (False, True))

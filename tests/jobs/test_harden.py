@@ -24,6 +24,8 @@ from reticent.errors import InputError, ModelError, RolesError, SpecError, Unkno
 from reticent.findings.audit import Leak, Reason
 from reticent.findings.blind import Known
 from reticent.findings.comparison import Lower, Relation
+from reticent.findings.gate import Doubt as GateDoubt
+from reticent.findings.gate import Outcome
 from reticent.findings.harden import Doubt, HardenDocument, Note, RecordsNote
 from reticent.jobs.hardening.found import doubt
 from reticent.jobs.hardening.roles import Asked, gathered
@@ -229,6 +231,9 @@ def test_a_repair_is_gated_by_its_repaired_model(place):
         side.accuracy.non_members.value,
         side.accuracy.non_members.interval[0],
     ))
+    moved = told.with_(blind=told.blind.with_(shift=True))
+    (doubted,) = reticent.gate(moved.to_json(), max_auc=1.0, allow=["few-models", "weak-attacks"]).checks
+    assert (doubted.outcome, doubted.reason) == (Outcome.CANNOT_JUDGE, GateDoubt.RECORDS_DIFFER)
     with pytest.raises(InputError, match=r"nothing is judged \(few-records\)"):
         reticent.gate(told.with_(doubt="few-records").to_json(), max_auc=1.0)
 

@@ -192,8 +192,10 @@ def test_the_command_prints_the_most_exposed(folder, found, capsys):
 
 
 def test_bins_of_memorisation_have_zero_in_the_middle_of_one():
-    counts, edges = spread([0.0, 0.04, -0.04, 1.0, -1.0, 0.5, 0.449])
+    counts, edges = spread([0.0, 0.04, -0.04, 1.0, -1.0, 0.5, 0.499])
     assert counts.sum() == 7
-    assert counts[10] == 3
-    assert (counts[0], counts[-1], counts[15], counts[14]) == (1, 1, 1, 1)
-    assert edges[10] == pytest.approx(-0.05)
+    assert counts[9] == 3
+    assert edges[9] == pytest.approx(-edges[10])
+    # What counts as memorised, from 0.5 on, lies at the right of an edge.
+    assert edges[14] == 0.5
+    assert (counts[0], counts[-1], counts[14], counts[13]) == (1, 1, 1, 1)

@@ -101,7 +101,7 @@ def test_a_model_of_the_audit_is_trained_once_and_scored(tmp_path):
     assert 0 < document["initial"]["entropy"] <= 1
     entries = sum(value.numel() for value in found.vulnerability.values())
     assert document["model"]["entries"] == entries == document["kinds"][0]["entries"]
-    assert document["sentence"].startswith("1 % of the weights hold ")
+    assert document["sentence"].startswith("The 1 % of the weights that are most vulnerable hold ")
     assert found.sentence == document["sentence"]
     again = reticent.locate_weights(**given, out=tmp_path / "p", seeds=3)
     assert same(again.document) == same(document)
@@ -178,7 +178,7 @@ def test_a_fresh_draw_is_told_and_so_is_a_model_that_knows_nothing(own, own_fold
     assert found.document["initial"]["origin"] == "fresh draw"
     assert "The initial state is a fresh draw, since the one that this model was trained from" in said
     assert "no more than chance allows when always naming the largest class" in found.sentence
-    assert "% of the weights hold" in found.sentence
+    assert "of the weights that are most vulnerable hold" in found.sentence
     assert "fresh draw" in found.files[0].read_text()
 
 
@@ -309,7 +309,7 @@ def test_the_sentence_tells_no_scores_from_few_weights():
     one = {name: value.reshape(-1)[:14] for name, value in made().items()}
     small = held(one, one, ())
     assert [row.entries for row in small] == [0, 0, 2]
-    assert sentence(by_kind(one, one, KINDS), small).startswith("5 % of the weights hold ")
+    assert sentence(by_kind(one, one, KINDS), small).startswith("The 5 % of the weights that are most vulnerable hold ")
     few = {name: value[:3] for name, value in one.items()}
     told = sentence(by_kind(few, few, KINDS), held(few, few, ()))
     assert told == "The network has too few weights to take 5 % of them; all have their scores."

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import reticent
-from reticent.errors import InputError, TooFewReferencesError
+from reticent.errors import InputError, TooFewReferencesError, UnknownNameError
 from reticent.findings.audit import Leak
 from reticent.say.loss_tail import ALONE
 
@@ -26,14 +26,8 @@ def found(one):
 
 
 def test_loss_and_threshold_attacks_have_intervals_over_records(found):
-    names = [audit.name for audit in found.attacks]
-    assert names == ["correctness", "confidence", "entropy", "modified-entropy", "loss"] or set(names) == {
-        "correctness",
-        "confidence",
-        "entropy",
-        "modified-entropy",
-        "loss",
-    }
+    names = {audit.name for audit in found.attacks}
+    assert names == {"correctness", "confidence", "entropy", "modified-entropy", "loss"}
     for audit in found.attacks:
         assert audit.bootstrap.over == "records"
         assert audit.spec.get("threshold", "global") == "global"
@@ -47,6 +41,14 @@ def test_what_cannot_be_said_and_what_references_would_add_comes_first(found):
     assert {one.name for one in found.left_out} >= {"lira", "rmia"}
     assert "The strongest attacks are missing" in found.verdict.detail
     assert found.exposure.records == 0
+
+
+def test_all_attacks_are_those_that_need_no_reference(one, found):
+    every = reticent.attack(**one, attacks="all", replicates=100).findings
+    assert {audit.name for audit in every.attacks} == {audit.name for audit in found.attacks}
+    for names in ("bogus", ["all", "bogus"]):
+        with pytest.raises(UnknownNameError, match="unknown attack 'bogus': expected one of all, "):
+            reticent.attack(**one, attacks=names)
 
 
 def test_the_tail_of_large_losses_is_measured(one, found):

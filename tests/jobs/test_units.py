@@ -25,6 +25,7 @@ from reticent.errors import InputError, ShapeError
 from reticent.jobs.config import called
 from reticent.jobs.control import _permuted
 from reticent.jobs.measure import Settings, measure
+from reticent.say.population import of_units
 from reticent.signals.matrix import Signals
 
 
@@ -58,6 +59,12 @@ def test_units_are_numbered_by_their_values():
 def test_what_are_no_units_is_refused():
     with pytest.raises(InputError, match="has no value for 2 of 4 records"):
         Units.of("person", np.array(["a", "", "b", "nan"], dtype=object))
+    with pytest.raises(InputError, match="has no value for 3 of 6 records"):  # else they would be one person
+        Units.of("person", np.array(["a", "NA", "b", "?", "b", " null "]))
+    with pytest.raises(
+        InputError, match="at least 20 different values of 'person' for 4 models, got 2 in the 40 audited"
+    ):
+        Units.of("person", np.arange(40) // 20).draw(4, 0)
     with pytest.raises(InputError, match="so that records are units already"):
         Units.of("person", np.arange(4))
     units = Units.of("person", np.array([0, 0, 1, 1]))
@@ -100,7 +107,7 @@ def test_each_person_is_in_exactly_half_of_the_models():
     assert job.units.count == matrix.shape[1] < 60
     plain = called(None, {"dataset": data(units), "models": 6})
     assert plain.units is None
-    with pytest.raises(InputError, match="reticent compare is of records, not of units"):
+    with pytest.raises(InputError, match="only reticent audit is of units"):
         reticent.compare(recipes={"a": {"epochs": 1}}, dataset=data(units), unit="person", models=6)
 
 
@@ -116,6 +123,15 @@ def test_scores_groups_and_exposures_are_joined_by_unit():
     found = exposure(made.signals, made.membership)
     means = exposure_of_units(found, made.units).exposure
     assert means[3] == pytest.approx(found.exposure[made.units.codes == 3].mean())
+    sizes = np.bincount(made.units.codes)
+    most, least = int(sizes.argmax()), int(sizes.argmin())
+    hidden = made.units.codes == least
+    hidden[np.flatnonzero(made.units.codes == most)[0]] = True
+    some = replace(found, exposure=np.ma.MaskedArray(found.exposure.data, mask=hidden))
+    means = exposure_of_units(some, made.units).exposure
+    assert np.flatnonzero(means.mask).tolist() == [least]  # a unit is known by those of its records that are
+    own = (made.units.codes == most) & ~hidden
+    assert means[most] == pytest.approx(found.exposure.data[own].mean())
 
 
 def test_the_control_deals_membership_out_by_unit():
@@ -190,3 +206,17 @@ def wrong(seeds, by_unit):
 )
 def test_audits_by_unit_seldom_find_what_is_not_there(seeds):
     assert wrong(seeds, by_unit=True) <= stats.binom.ppf(0.99, seeds, 0.05)
+
+
+def test_a_person_with_much_of_the_data_is_told_of():
+    few, much = Units.of("person", np.arange(100) // 2), Units.of("person", np.minimum(np.arange(100), 60))
+    assert "value of its own" not in of_units(few)
+    assert "One person has 40 of the records: if its value stands for none" in of_units(much)
+
+
+@pytest.mark.parametrize(
+    "verb", [reticent.locate_records, reticent.locate_weights, reticent.rank_members, reticent.size_curve]
+)
+def test_what_is_of_records_alone_refuses_units(verb):
+    with pytest.raises(InputError, match="only reticent audit is of units"):
+        verb(dataset=data(persons()), unit="person")

@@ -102,3 +102,6 @@ def test_bad_input_is_refused():
         last_layer(np.ones((4, 2)), np.ones((5, 3)))
     with pytest.raises(InputError, match="penalty: expected a number above 0, got 0"):
         last_layer(np.ones((4, 2)), np.ones((4, 3)) / 3, penalty=0)
+    with pytest.raises(InputError, match="sure of every record"):
+        last_layer(np.ones((4, 2)), np.eye(4), "label")
+    assert last_layer(np.ones((4, 2)), np.eye(4)).tolist() == [0] * 4

@@ -409,6 +409,7 @@ def test_released_weights_are_those_of_three_kinds_of_layers():
     run.model = nn.Sequential(nn.LayerNorm(2))
     with pytest.raises(ModelError, match=r"weights of Linear, Conv2d and BatchNorm layers.*use past:form=renormalised"):
         run.objective.begin(run._context())
+    check(refused.replace(procedure=Mist(parts=1)), 30)  # one part is plain training
 
 
 @pytest.mark.parametrize(
@@ -436,4 +437,5 @@ def test_mist_refuses_what_it_would_leave_out():
     refused = SMALL.replace(objective=Past(), procedure=Mist())
     with pytest.raises(SpecError, match=r"past cannot be trained with mist: it tunes .* use past:form=renormalised"):
         check(refused, 30)
+    check(refused.replace(procedure=Mist(parts=1)), 30)  # one part is plain training
     check(refused.replace(objective=renormalised()), 30)

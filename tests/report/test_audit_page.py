@@ -299,9 +299,9 @@ def test_equal_exposures_and_scores_draw(small, rows):
 def test_many_records_are_fast_and_the_page_says_what_it_leaves_out(small):
     few = example.rows(100)
     many = [few[i % 100] | {"record": i} for i in range(200_000)]
-    start = time.perf_counter()
+    start = time.process_time()
     page = html(small, many)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
     assert f"The {ROWS:,} most exposed of 200,000 records" in page
     assert len(read(page).one("table", id="record-table").one("tbody").all("tr")) == ROWS
     assert len(page) < 1_500_000

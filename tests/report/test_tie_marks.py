@@ -45,7 +45,7 @@ def test_an_audit_of_saturated_answers_is_marked_in_numbers_and_words(saturated)
     assert {group["tpr"]["tied"] for group in saturated["groups"][0]["groups"]} == {True}
     said = saturated["verdict"]
     assert (said["leak"], said["tied"]) == ("cannot tell", True)
-    assert "Equal scores decide that share: the thresholds flag 0.0 % of the non-members, and the" in said["detail"]
+    assert "a threshold flags either 0.0 % of the non-members or more than 10 %" in said["detail"]
     assert (
         "No attack did better than chance, but equal scores decide the share found, so a leak that matters is not "
         "excluded."

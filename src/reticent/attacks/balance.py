@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from reticent.attacks import reference_counts
 from reticent.attacks.base import Problem, Rows
+from reticent.attacks.draws import ODD, below, mixed
 from reticent.attacks.leave_one_out import Mask, row_or, rows
 from reticent.signals.matrix import Floats
 
@@ -32,10 +33,6 @@ FEW = 0.01
 """Share of the records up to which a count is an exception, for which no others drop a reference."""
 NEARLY = 0.1
 """How far from one half the share of IN references may be, for both kinds to be made equal."""
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-_ODDER = np.uint64(0xD6E8FEB86659FD93)
-_HALF = np.uint64(32)
-_Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +71,7 @@ class Balance:
     def __init__(self, problem: Problem) -> None:
         """Count every target's references."""
         self._rows, self._units = rows(problem.targets, problem.references), problem.units
-        self._words = _mixed((problem.targets.astype(np.uint64) + np.uint64(1)) * _ODD)[:, None]
+        self._words = mixed((problem.targets.astype(np.uint64) + np.uint64(1)) * ODD)[:, None]
         counted = reference_counts.counts(problem.membership, problem.targets, problem.references)
         found = [_least(inside, outside) for inside, outside in counted]
         self.least = np.array([least for least, _ in found])
@@ -126,11 +123,7 @@ class Balance:
         records = np.arange(block.start, block.start + counts.shape[-1], dtype=np.uint64)
         if self._units is not None:
             records = self._units.codes[block.start : block.start + counts.shape[-1]].astype(np.uint64)
-        words = _mixed(_mixed(records * _ODD) + self._words[targets])
-        words >>= _HALF
-        words *= counts.view(np.uint64)
-        words >>= _HALF
-        return words.view(np.int64)
+        return below(mixed(mixed(records * ODD) + self._words[targets]), counts)
 
     def _pass_over(self, turn: Rows, inside: Mask, from_in: Mask, same_kind: Mask) -> None:
         """Count the target out of its own references, where it is one of those that are drawn from."""
@@ -151,11 +144,3 @@ def _least(inside: NDArray[np.int64], outside: NDArray[np.int64]) -> tuple[tuple
         known = tally > FEW * len(inside)
         return (low + int(not known[low]), together - low - int(known[low + 1])), False
     return (together, together), abs(inside.mean() - 0.5 * together) <= NEARLY * together
-
-
-def _mixed(words: _Words) -> _Words:
-    """Scramble 64-bit words in place, each by itself (multiply and shift)."""
-    for _ in range(2):
-        words ^= words >> _HALF
-        words *= _ODDER
-    return words

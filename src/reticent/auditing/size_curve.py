@@ -16,7 +16,7 @@ from reticent.findings.plan import LeakCurve, Predicted, SizePoint
 
 CHANCE = 0.5
 NEAREST = 1e-7
-"""AUCs are taken as no nearer to 1: the distance is infinite there."""
+"""AUCs nearer to 1 tell no distance, and limits are taken as no nearer: it is infinite there."""
 
 
 def leak_curve(attack: str, points: Sequence[SizePoint], members: int, confidence: float = 0.95) -> LeakCurve:
@@ -30,9 +30,9 @@ def leak_curve(attack: str, points: Sequence[SizePoint], members: int, confidenc
 
     Returns:
         The largest size predicted from the others, and `members` from all; both None where some AUC does not
-        resolve a leak, since then there is no law to fit.
+        resolve a leak, or is 1, since then there is no law to fit.
     """
-    resolved = all(point.auc.interval[0] > CHANCE for point in points)
+    resolved = all(point.auc.interval[0] > CHANCE and point.auc.mean < 1 - NEAREST for point in points)
     return LeakCurve(
         attack=attack,
         confidence=confidence,

@@ -17,7 +17,7 @@ from reticent.data.records import NumberKind
 
 Found = TypeVar("Found")
 
-GAPS = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "null", "none", "?", "-", "."})
+GAPS = frozenset({"", "na", "n/a", "#n/a", "nan", "nat", "<na>", "null", "none", "?", "-", "."})
 """Texts that say, among numbers and dates, that a value is not known; in small letters."""
 
 ISO = "write them as 2020-12-31 or 2020-12-31T23:59:00Z"

@@ -12,6 +12,8 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from reticent import arrays
+from reticent.data import number_formats
+from reticent.data.membership import FEWEST, Membership
 from reticent.errors import InputError, ShapeError
 
 Codes = NDArray[np.int64]
@@ -33,14 +35,14 @@ class Units:
     def of(cls, column: str, values: ArrayLike) -> "Units":
         """Number the different values of a column; a missing one is refused, since it would be one unit."""
         texts = np.array([str(value).strip() for value in arrays.array(values, column)])
-        missing = np.isin(texts, ("", "nan", "NaT", "None", "<NA>"))
+        found, codes = np.unique(texts, return_inverse=True)
+        missing = np.array([number_formats.is_gap(text) for text in found])[codes]
         if missing.any():
             raise InputError(
                 f"unit: {column!r} has no value for {int(missing.sum()):,} of {len(texts):,} records (record "
                 f"{int(np.flatnonzero(missing)[0])}, for one): expected one for each; give such a record a value of "
                 "its own, or leave it out"
             )
-        found, codes = np.unique(texts, return_inverse=True)
         if len(found) == len(texts):
             raise InputError(
                 f"unit: {column!r} has a value of its own for each of {len(texts):,} records, so that records are "
@@ -52,6 +54,21 @@ class Units:
     def count(self) -> int:
         """Number of units U."""
         return int(self.codes.max()) + 1
+
+    @property
+    def largest(self) -> int:
+        """Records of the unit that has the most."""
+        return int(np.bincount(self.codes).max())
+
+    def draw(self, models: int, seed: int) -> Membership:
+        """Draw who trains on what as `Membership.draw` does, each unit whole."""
+        fewest = max(models, FEWEST)
+        if self.count < fewest:
+            raise InputError(
+                f"unit: expected at least {fewest} different values of {self.column!r} for {models} models, got "
+                f"{self.count} in the {len(self.codes):,} audited records"
+            )
+        return Membership(self.expanded(Membership.draw(models, self.count, seed).matrix))
 
     def among(self, ids: NDArray[np.int64]) -> "Units":
         """Keep some of the records ``(K,)``, and the units that have one, in their order."""

@@ -65,7 +65,7 @@ class LeakCurve(Finding):
     points: tuple[SizePoint, ...]
     "The smallest first."
     held_out: Predicted | None = None
-    "The largest size, predicted from the smaller ones; `null` where an AUC does not resolve a leak."
+    "The largest size, predicted from the smaller ones; `null` where an AUC does not resolve a leak, or is 1."
     beyond: Predicted | None = None
     "Models trained on all the records, predicted from all sizes."
 

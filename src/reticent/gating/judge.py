@@ -214,11 +214,11 @@ def _epsilon(found: EpsilonAudit, limits: Limits, limit: float, doubts: Sequence
 def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> Check:
     """Hold the lower limit of the mean accuracy on non-members against a limit: a broken model is private and useless.
 
-    The interval is Student's over models with the largest variance that records may add, ``p (1 - p) / N``; for one
-    model, Clopper-Pearson's.
+    The interval is Student's over models with the largest variance that records may add, ``p (1 - p) / N`` for N
+    records, or units, whose records may be right or wrong as one; for one model, Clopper-Pearson's.
     """
     name, population = f"accuracy on non-members at least {limit:g}", document.population
-    records, models = document.data.records, population.models
+    records, models = document.data.units or document.data.records, population.models
     if population.accuracy is None or not records or not models:
         return unjudged(name, limit, Objection(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
     mean, std = population.accuracy.non_members.mean, population.accuracy.non_members.std

@@ -270,7 +270,8 @@ def run(
 
 def _alone(config: AttackConfig) -> AttackConfig:
     """Let attacks that would learn thresholds from references take one for all classes, which needs none."""
-    learning = [name for name in config.attacks or usual() if "threshold" in ATTACKS[name].spec.model_fields]
+    names = [spec.method for spec in build_attacks(config)]
+    learning = [name for name in names if "threshold" in ATTACKS[name].spec.model_fields]
     told = {name: {"threshold": "global"} | config.attack.get(name, {}) for name in learning}
     return config.replace(attack=config.attack | told)
 

@@ -21,10 +21,10 @@ def usual() -> tuple[str, ...]:
 
 def build_attacks(config: AttackConfig, default: tuple[str, ...] | None = None) -> tuple[Spec, ...]:
     """Build the specs of the attacks that a configuration asks for."""
-    named = tuple(ATTACKS) if config.every_attack else config.attacks
-    for name in [*named, *config.attack]:
-        if name not in ATTACKS:
+    for name in [*config.attacks, *config.attack]:
+        if name not in {*ATTACKS, ALL}:
             raise UnknownNameError("attack", name, [*ATTACKS, ALL])
+    named = tuple(ATTACKS) if config.every_attack else config.attacks
     unnamed = usual() if default is None else default
     names = named or (*unnamed, *(name for name in config.attack if name not in unnamed))
     unused = sorted(set(config.attack) - set(names))

@@ -211,9 +211,10 @@ def prepare(
     roles = _roles(config, reference or bool(needs(recipe)), records, whole)
     units = None if whole is None else whole.among(roles.audited)
     partitions = grouping.of_records(records, roles.audited, config.group_by)
-    membership = Membership.draw(models, len(roles.audited) if units is None else units.count, config.seed)
-    if units is not None:
-        membership = Membership(units.expanded(membership.matrix))
+    if units is None:
+        membership = Membership.draw(models, len(roles.audited), config.seed)
+    else:
+        membership = units.draw(models, config.seed)
     recipe = at_delta(recipe, config, membership.matrix.sum(axis=1))
     offer = Offer(records.classes, len(queries.views()), logits=True, population=len(roles.population) > 0)
 
@@ -228,7 +229,7 @@ def prepare(
     held = {"reference": len(roles.reference), "validation": len(roles.validation)}
     check_records(recipe, records, **held, members=members)
     if config.also_non_adaptive:
-        by_record(config, "audit --also-non-adaptive")
+        by_record(config)
         undefended(recipe)
     return Job(
         config, records, population, attacks, workers(config, device, models), device, partitions, left_out, units
@@ -246,10 +247,10 @@ def units_of(records: Records, column: str) -> Units:
     return Units.of(column, records.columns[column])
 
 
-def by_record(config: AuditConfig, verb: str) -> None:
-    """Refuse units where a verb is of records alone."""
+def by_record(config: AuditConfig) -> None:
+    """Refuse units where all that is measured is of records."""
     if config.unit is not None:
-        raise InputError(f"unit: reticent {verb} is of records, not of units: leave it out, or use reticent audit")
+        raise InputError("unit: only reticent audit is of units, and not with --also-non-adaptive: leave it out here")
 
 
 def _roles(config: AuditConfig, needed: bool, records: Records, units: Units | None = None) -> Roles:

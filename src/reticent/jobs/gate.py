@@ -152,5 +152,6 @@ def _repaired(found: HardenDocument) -> AuditDocument:
         data=found.data,
         population=Population(models=1, accuracy=Accuracy(**right), health=()),
         attacks=side.attacks,
+        blind=found.blind,
         epsilon=side.epsilon,
     )

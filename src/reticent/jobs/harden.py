@@ -17,7 +17,7 @@ from reticent import arrays, opening
 from reticent.ambient import fixed
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.harden import HardenDocument
-from reticent.jobs.config import KEYS, OWN, chosen
+from reticent.jobs.config import KEYS, OWN, by_record, chosen
 from reticent.jobs.hardening.found import MAX_ACCURACY_LOSS, Audited, audited, findings, lost, told_apart
 from reticent.jobs.hardening.ready import Ready, ready
 from reticent.jobs.hardening.repair import named, network, repaired, whole
@@ -143,6 +143,7 @@ def harden(
         raise SpecError("architecture: the model is given by itself: leave it out")
     _refuse_options(values, method, objective)
     config = chosen(None, {**values, "architecture": model, "dataset": OWN})
+    by_record(config)
     scale = _numbers("mean", mean), _numbers("std", std)
     reading = DataOptions(**config.given())
     records = Asked(members, non_members, reference, dataset, reading, config.data_dir, *scale)

@@ -61,7 +61,7 @@ def audits_by_size(
     job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None
 ) -> LeakCurve:
     """Audit parts of a job's records."""
-    by_record(job.config, "curve")
+    by_record(job.config)
     records = len(job.population.roles.audited)
     if records // PARTS[0] < FEWEST:
         raise InputError(

@@ -21,6 +21,8 @@ from reticent import checks
 from reticent.arrays import Floats
 from reticent.errors import InputError
 
+SUREST = 1e-200
+"""Sum of the features' squares, weighed by the curvature, below which no matrix can be inverted."""
 Form = Literal["curvature", "label"]
 PENALTY = 1e-3
 """Of the mean diagonal of the sum."""
@@ -43,33 +45,41 @@ def last_layer(features: Floats, probabilities: Floats, form: Form = "curvature"
 
     Raises:
         ShapeError: the arrays do not fit each other.
-        InputError: numbers that are not finite, or a penalty that is not above 0.
+        InputError: numbers that are not finite, a penalty that is not above 0, or, for "label", probabilities that are
+            all 0 or 1.
     """
     u, p = checks.floats(features=features, ndim=2), checks.floats(probabilities=probabilities, ndim=2)
     checks.shape(probabilities=p, expected=(len(u), p.shape[1]), meaning="(records, classes), as `features` has")
     if not penalty > 0:
         raise InputError(f"penalty: expected a number above 0, got {penalty}")
     (count, width), classes = u.shape, p.shape[1]
-    own = np.einsum("nd,nd->n", u, u)
-    total = float((own * (p * (1 - p)).sum(axis=1)).sum())
-    shrink = penalty * total / (classes * width) or np.finfo(float).tiny
-    pairs = [(c, k) for c in range(classes) for k in range(classes)] if width * classes <= WHOLE else []
-    pairs = pairs or [(c, c) for c in range(classes)]
-    if len(pairs) == classes:
-        inverse = {
-            (c, c): np.linalg.inv((u * (p[:, c] * (1 - p[:, c]))[:, None]).T @ u + shrink * np.eye(width))
-            for c in range(classes)
-        }
+    total = float((np.einsum("nd,nd->n", u, u) * (p * (1 - p)).sum(axis=1)).sum())
+    if total < SUREST and form == "curvature":
+        return np.zeros(count)
+    if total < SUREST:
+        raise InputError(
+            "probabilities: expected some that are not 0 or 1, got a model that is sure of every record, so that "
+            "nothing holds its logits: ask for the curvature"
+        )
+    shrink = penalty * total / (classes * width)
+
+    def curvature(c: int, k: int) -> Floats:
+        return np.asarray(p[:, c] * (float(c == k) - p[:, k]))
+
+    def block(c: int, k: int) -> Floats:
+        return np.asarray((u * curvature(c, k)[:, None]).T @ u)
+
+    own = [(c, c) for c in range(classes)]
+    if width * classes > WHOLE:
+        pairs, inverse = own, {(c, c): np.linalg.inv(block(c, c) + shrink * np.eye(width)) for c, _ in own}
     else:
-        whole = np.empty((classes * width, classes * width))
-        for c, k in pairs:
-            weights = p[:, c] * ((c == k) - p[:, k])
-            whole[c * width : (c + 1) * width, k * width : (k + 1) * width] = (u * weights[:, None]).T @ u
-        solved = np.linalg.inv(whole + shrink * np.eye(len(whole)))
-        inverse = {(c, k): solved[c * width : (c + 1) * width, k * width : (k + 1) * width] for c, k in pairs}
+        pairs = [(c, k) for c in range(classes) for k in range(classes)]
+        whole = np.block([[block(c, k) for k in range(classes)] for c in range(classes)])
+        solved = np.linalg.inv(whole + shrink * np.eye(len(whole))).reshape(classes, width, classes, width)
+        inverse = {(c, k): solved[c, :, k] for c, k in pairs}
     found = np.zeros(count)
     for c, k in pairs:
-        weights = p[:, c] * ((c == k) - p[:, k]) if form == "curvature" else (c == k) - 1 / classes
+        weights = curvature(c, k) if form == "curvature" else float(c == k) - 1 / classes
         found += weights * np.einsum("nd,nd->n", u @ inverse[c, k], u)
     return np.maximum(found, 0.0)
 

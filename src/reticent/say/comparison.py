@@ -215,7 +215,7 @@ def limits(document: Comparison, *, several: bool = True) -> list[str]:
         )
     if any(len(row.attacks) > 1 for row in document.rows):
         lines.append(
-            f"Of each {what} the attack counts that finds most: one for the AUC and one for the share of members "
-            "found, chosen on the same records."
+            f"For each {what} the strongest attack counts, one by AUC and one by the share of members found. Both are "
+            "chosen on the records that they are judged on."
         )
     return [*lines, f"Attacks that were not tried may rank the {what}s differently."]

@@ -6,7 +6,7 @@ from reticent.findings.audit import ExposureCount
 from reticent.rounding import level
 from reticent.say.grammar import agree
 
-NEEDED = "a record is judged by models that were trained on it and models that were not, three in all"
+NEEDED = "that takes at least three models, some that were trained on the record and some that were not"
 """What a record needs to be tested."""
 
 

@@ -27,7 +27,7 @@ RECORDS_DIFFER = (
 )
 FAILED_CONTROL = (
     "the null control failed: an attack found something where there is nothing, so no number of this audit can be "
-    "relied on; run `reticent selftest`"
+    "relied on; run reticent selftest"
 )
 
 
@@ -35,6 +35,8 @@ def sentence(outcome: Outcome, checks: Sequence[Check]) -> str:
     """Say what became of all checks."""
     counts = {kind: [check.name for check in checks if check.outcome is kind] for kind in WORDS}
     parts = [f"{_some(names)} {WORDS[kind]}" for kind, names in counts.items() if names]
+    if len(parts) == 1 and len(checks) > 1:
+        return f"{outcome.value.capitalize()}: all {len(checks)} checks {WORDS[checks[0].outcome]}."
     return f"{outcome.value.capitalize()}: of {plural(len(checks), 'check')}, {'; '.join(parts)}."
 
 

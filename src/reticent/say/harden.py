@@ -19,7 +19,7 @@ UNJUDGED = "Nothing is judged"
 LEADS = {
     Relation.LESS: "The repaired model leaks less",
     Relation.MORE: "The repaired model leaks more",
-    Relation.TIE: "No difference between the two models is shown",
+    Relation.TIE: "The repair is not shown to change the leak",
     Relation.MIXED: "The repaired model leaks less by one measure and more by the other",
 }
 WORDS = {

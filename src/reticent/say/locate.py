@@ -56,24 +56,24 @@ def _scores(found: WeightsDocument) -> str:
         )
     whole = found.kinds[0]
     return (
-        f"{rate} of the weights hold {percent(middle.vulnerability)} of the privacy vulnerability; "
-        f"{percent(middle.shared)} of them are also among the {rate} that the network learns most by (correlation "
-        f"{number(whole.pearson, 2)}, of ranks {number(whole.spearman, 2)})."
+        f"The {rate} of the weights that are most vulnerable hold {percent(middle.vulnerability)} of the privacy "
+        f"vulnerability; {percent(middle.shared)} of them are also among the {rate} that the network learns most by. "
+        f"The two scores correlate by {number(whole.pearson, 2)}, their ranks by {number(whole.spearman, 2)}."
     )
 
 
 def _limits_of_weights(found: WeightsDocument) -> list[str]:
     """Say what scores do not show."""
     said = [
-        "How much the model leaks: scores rank weights inside one model. `reticent audit` measures the leak.",
+        "How much the model leaks: scores rank weights inside one model. reticent audit measures the leak.",
         "What a weight of zero does: its score is zero, whatever its gradient.",
-        "That changing the largest weights protects members: `reticent compare` shows what a repair is worth.",
+        "Whether changing the most vulnerable weights protects members: reticent compare shows what a repair is worth.",
     ]
     unused, entropy = found.model.unused, found.initial.entropy
     if len(found.steps.vulnerability) < 2:
-        said.append("How much of the ranking is the draw of batches: give --seeds 3.")
+        said.append("How much the ranking depends on which batches were drawn: --seeds 3 would show it.")
     if unused:
-        said.append(f"Anything of {plural(len(unused), 'parameter')} without a gradient, such as {unused[0]}.")
+        said.append(f"Anything about {plural(len(unused), 'parameter')} without a gradient, such as {unused[0]}.")
     if entropy is not None and entropy < SURE:
         said.append(
             "What pulling non-members back to guesses would show: the initial model does not guess (its entropy is "
@@ -94,12 +94,15 @@ def layers(found: LayersDocument, further: tuple[str, ...] = ()) -> LayersDocume
 
 def _onset(found: LayersDocument) -> str:
     """Say from which stage on membership shows."""
-    rule = f"asked for: at least {0.5 + found.onset.margin:.4g}, its interval above 0.5, there and at every later stage"
+    rule = (
+        f"the rule: an effect of at least {0.5 + found.onset.margin:.4g}, its interval above 0.5, there and at every "
+        "later stage"
+    )
     index = found.onset.index
     if index is None:
         most = max(found.stages, key=lambda stage: stage.effect.mean)
         largest = f"{fraction(most.effect.mean)}, at {_called(most.name)}"
-        return f"No stage shows membership; the largest effect is {largest} ({rule})."
+        return f"No stage shows membership; the largest effect is {largest}, where 0.5 is no trace ({rule})."
     stage = found.stages[index]
     interval = " to ".join(map(fraction, stage.effect.interval))
     return (
@@ -188,8 +191,9 @@ def _memorised(summary: Memorisation | None, records: int) -> str:
         return f"Memorisation is known of none of the {records:,} records: it takes models with and without each."
     told = (
         f"{summary.memorised:,} of {summary.records:,} records {agree(summary.memorised, 'is', 'are')} memorised: "
-        f"models label it correctly at least {100 * summary.threshold:.0f} percentage points more often if they were "
-        f"trained on it. The mean over all records is {100 * summary.mean:.1f} points."
+        f"models label {agree(summary.memorised, 'it', 'them')} correctly at least {100 * summary.threshold:.0f} "
+        f"percentage points more often if they were trained on {agree(summary.memorised, 'it', 'them')}. The mean over "
+        f"all records is {100 * summary.mean:.1f} points."
     )
     if not summary.reversed:
         return told
@@ -207,6 +211,6 @@ def _limits_of_records(found: RecordsDocument) -> list[str]:
         "records at the top of a list look worse than they are, since chance helped to put them there.",
         "A record that is not memorised may still be found by an attack: exposure says how far models with the record "
         "and models without it differ, whether or not the label changes.",
-        "Records that stand in the data twice protect each other's numbers: a model without one copy may have the "
-        "other.",
+        "Records that stand in the data twice: each looks less exposed than it is, since a model without one copy may "
+        "have the other.",
     ]

@@ -4,10 +4,10 @@ from reticent.findings.loss_tail import LossTail
 from reticent.rounding import decimals, interval, level, percent
 
 MEANING = (
-    "A threshold of the loss is set so that hardly any member lies above it. If members have left the tail of large "
-    "losses, many non-members lie above it. Over models of many kinds that share follows how many members attacks with "
-    "references find; how many, it does not tell. It compares models of one task only, and wrong labels among the "
-    "non-members raise it."
+    "A threshold of the loss is set so that hardly any member lies above it. If training has moved members out of the "
+    "tail of large losses, many non-members lie above it. Over many kinds of models this share rises with how many "
+    "members attacks with references find, but it does not tell that number. Compare it between models of one task "
+    "only; wrong labels among the non-members raise it."
 )
 ALONE = (
     "How much of the leak this is: one model was given. Without others no attack can tell a record that was learned by "
@@ -28,5 +28,5 @@ def spoken(found: LossTail) -> LossTail:
     most = level(known.fnr)
     return found.with_(
         sentence=f"{percent(known.tnr, digits)} of non-members have a larger loss than all but {most} of the members "
-        f"({level(found.confidence)} interval {ends}); with equal losses it would be {most}."
+        f"({level(found.confidence)} interval {ends}); if both had alike losses, it would be {most}."
     )

@@ -36,12 +36,13 @@ def curve(found: LeakCurve) -> Iterator[tuple[str, str]]:
     if found.held_out is None or found.beyond is None:
         yield (
             "all records",
-            "no prediction: at some size no leak is resolved, so that there is nothing to follow; more "
-            "--models narrow the intervals",
+            "no prediction: at some size no leak is resolved, or all members are, so that there is nothing to follow; "
+            "more --models narrow the intervals",
         )
         return
     told = "as was found" if found.held else "which is not what was found: do not rely on the next line"
-    yield "check", f"the smaller sizes predict {_predicted(found.held_out)}, {told}"
+    held = found.held_out
+    yield "check", f"the smaller sizes predict {_predicted(held)} for {held.members:,} training records, {told}"
     yield "all records", f"models trained on all {found.beyond.members:,} records: {_predicted(found.beyond)}"
     yield (
         "assumed",
@@ -50,4 +51,4 @@ def curve(found: LeakCurve) -> Iterator[tuple[str, str]]:
 
 
 def _predicted(found: Predicted) -> str:
-    return f"AUC {fraction(found.auc)} ({interval(found.interval)}) for {found.members:,}"
+    return f"AUC {fraction(found.auc)} ({interval(found.interval)})"

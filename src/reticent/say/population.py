@@ -11,6 +11,8 @@ from reticent.findings.population import Population
 from reticent.rounding import percent
 from reticent.say.grammar import agree, plural, short, some
 
+MUCH = 0.2
+"""A larger share of the records is much for one person."""
 UNLEARNED = "a model that learned nothing has nothing to leak"
 
 
@@ -99,10 +101,17 @@ def several_records(columns: Sequence[PersonColumn]) -> list[str]:
 
 
 def of_units(units: Units) -> str:
-    """Say that units are audited in place of records."""
+    """Say that units are audited in place of records, and where one holds many of them."""
+    records = len(units.codes)
+    told = (
+        f"{units_told(units.column, units.count)} Who joins the scores of the {records:,} records in a better way than "
+        "by their mean may find more."
+    )
+    if units.largest <= MUCH * records:
+        return told
     return (
-        f"{units_told(units.column, units.count)} Who joins the scores of the {len(units.codes):,} records in a better "
-        "way than by their mean may find more."
+        f"{told} One {short(units.column)} has {units.largest:,} of the records: if its value stands for none, give "
+        "each of those records a value of its own."
     )
 
 

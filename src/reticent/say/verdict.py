@@ -155,16 +155,16 @@ def _intervals(said: Verdict, best: Audit) -> list[str]:
     ties = _ties(best.rate(said.fpr))
     if not by_pairs:
         return [f"The {sure} interval is {limits}.", *ties, curve]
-    return [curve, f"{_finds(said)} ({sure} interval {limits}; chance is {level(said.fpr)}).", *ties]
+    return [curve, *(ties or [f"{_finds(said)} ({sure} interval {limits}; chance is {level(said.fpr)})."])]
 
 
 def _ties(rate: OverallRate | None) -> list[str]:
     if rate is None or not rate.tied or rate.realised_fpr is None:
         return []
     return [
-        "Equal scores decide that share: the thresholds flag "
-        f"{percent(rate.realised_fpr, decimals(rate.fpr))} of the non-members, and the next lower ones more than "
-        f"{level(rate.fpr)}. A low share is no sign of safety here."
+        f"Equal scores decide what is found at {alarms(rate.fpr)}: a threshold flags either "
+        f"{percent(rate.realised_fpr, decimals(rate.fpr))} of the non-members or more than {level(rate.fpr)}, so a low "
+        "share is no sign of safety."
     ]
 
 
@@ -227,6 +227,8 @@ def _more_than_chance(said: Verdict) -> list[str]:
         return []
     if said.tpr is None:
         return ["That is more than chance."]
+    if said.shown_by == (Statistic.AUC,) and said.tied:
+        return ["The area is more than chance."]
     if said.shown_by == (Statistic.AUC,):
         return ["The area is more than chance; the share of training records found may be chance."]
     if said.shown_by == (Statistic.TPR,):

@@ -24,10 +24,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks.base import AttackEntry, Problem
+from reticent.attacks.draws import Words
 from reticent.attacks.learned import learner, pretenders
 from reticent.attacks.learned.features import Scales
 from reticent.attacks.learned.options import Learned, needs
-from reticent.attacks.learned.pretenders import Group, Words
+from reticent.attacks.learned.pretenders import Group
 from reticent.findings.evidence import Family, FamilyImportance, Importance
 from reticent.signals.matrix import Floats
 

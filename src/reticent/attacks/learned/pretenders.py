@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from reticent.attacks.base import Problem, Rows
 from reticent.attacks.complements import complements
+from reticent.attacks.draws import ODD, Words, below, mixed
 from reticent.attacks.learned.features import SCALARS, Answers, Scales, Side, answers, features
 from reticent.errors import TooFewReferencesError
 from reticent.findings.evidence import Family
@@ -26,10 +27,6 @@ SAMPLE = 2000
 """Records on which the spread within a record is measured, at most."""
 VALUES = 2**25
 """Numbers that are read for it at most: 268 MB."""
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-_ODDER = np.uint64(0xD6E8FEB86659FD93)
-_HALF = np.uint64(32)
-Words = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +62,7 @@ class Group:
 
     def players(self, word: Words) -> NDArray[np.int64]:
         """Choose positions of references that play the target, ``(P, n)``, each once a record."""
-        first = _below(word, np.full(len(word), len(self.references)))
+        first = below(word.copy(), np.full(len(word), len(self.references)))
         return (first + np.arange(self.plays)[:, None]) % len(self.references)
 
     @property
@@ -110,7 +107,7 @@ def words(problem: Problem, rng: np.random.Generator) -> Words:
     result = np.empty(problem.signals.records, dtype=np.uint64)
     for block in problem.signals.blocks():
         bits = np.asarray(problem.signals.margins[:, block], dtype=np.float64)[:, :, 0].copy().view(np.uint64)
-        result[block] = _mixed(_mixed(bits + salt).sum(axis=0, dtype=np.uint64))
+        result[block] = mixed(mixed(bits + salt).sum(axis=0, dtype=np.uint64))
     if problem.units is None:
         return result
     least = np.full(problem.units.count, np.iinfo(np.uint64).max, dtype=np.uint64)
@@ -159,7 +156,7 @@ def compared(
     for block, both in _read(problem, np.concatenate([group.references, group.targets])):
         seen = Answers(both.values[:count], both.classes)
         for place, target in enumerate(map(int, group.targets)):
-            word_of = _mixed(word[block] - np.uint64(target + 1))
+            word_of = mixed(word[block] - np.uint64(target + 1))
             apart = ~_pool(problem.membership.matrix[group.references, block], word_of)
             for draw in range(draws):
                 sides = _sides(problem, group, block, seen, known, word_of + np.uint64(draw + 1), apart)
@@ -177,7 +174,7 @@ def _sides(
 ) -> tuple[Side, Side]:
     """Average as many IN as OUT references that are not `apart` ``(R, n)``: a run of them that begins anywhere."""
     inside = problem.membership.matrix[group.references, block]
-    sides, drawn = [], _mixed(draw * _ODD)
+    sides, drawn = [], mixed(draw * ODD)
     for mask, pooled in ((inside & ~apart, known.margin[0]), (~inside & ~apart, known.margin[1])):
         sides.append(Side.of(seen, _run(mask, group.count[block], drawn), pooled))
     return sides[0], sides[1]
@@ -192,16 +189,4 @@ def _pool(inside: NDArray[np.bool_], word: Words) -> NDArray[np.bool_]:
 def _run(mask: NDArray[np.bool_], many: NDArray[np.int64], word: Words) -> NDArray[np.bool_]:
     """Keep so many of the masked references ``(R, n)`` of each record: a run that begins anywhere and goes around."""
     total = np.maximum(mask.sum(axis=0), 1)
-    return np.asarray(mask & ((np.cumsum(mask, axis=0) - 1 - _below(word, total)) % total < many))
-
-
-def _below(word: Words, most: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Turn words into whole numbers from 0 up to `most`."""
-    return (((word >> _HALF) * most.astype(np.uint64)) >> _HALF).astype(np.int64)
-
-
-def _mixed(word: Words) -> Words:
-    """Scramble 64-bit words, each by itself (multiply and shift)."""
-    for _ in range(2):
-        word = (word ^ (word >> _HALF)) * _ODDER
-    return word
+    return np.asarray(mask & ((np.cumsum(mask, axis=0) - 1 - below(word.copy(), total)) % total < many))

@@ -46,7 +46,6 @@ class Entry:
 
 _COUNTS = "a record's score does not depend on how many of the models hold the record"
 _COINS = f"who is a member was drawn by fair coins, and {_COUNTS}"
-_MAY_DEPEND = "records may depend on each other"
 _INDEPENDENT = f"given the model, the scores of different records do not depend on each other, and {_COUNTS}"
 
 METHODS: dict[str, Entry] = {

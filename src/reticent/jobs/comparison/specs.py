@@ -174,7 +174,7 @@ class _ForAll:
 
     def _with_unaware(self, job: Job) -> Job:
         """Ask for the attacker who does not know of the defense, where there is one to know of."""
-        by_record(job.config, "compare")
+        by_record(job.config)
         if not self._unaware or not has_defense(job.population.recipe):
             return job
         replicas.check(job.attacks, job.population.recipe, unaware=True)

@@ -121,7 +121,7 @@ def prepare(config: AuditConfig | str | Path | None, values: Asked) -> tuple[Job
     given, rest = divided(values, OWN)
     refuse(rest, "locate layers", SILENT)
     job = called(config, rest)
-    by_record(job.config, "locate layers")
+    by_record(job.config)
     return job, _options(given, job)
 
 

@@ -93,7 +93,7 @@ def rank_members(
     """
     refuse(values, "locate records --without-references", SILENT)
     job = called(config, values, attacked=False)
-    by_record(job.config, "locate records --without-references")
+    by_record(job.config)
     check(job.population.recipe)
     return run(job, stage=stage, checked=checked)
 

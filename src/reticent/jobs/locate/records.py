@@ -19,7 +19,7 @@ from reticent.findings.locate import Memorisation, RecordsDocument, RecordsEnvir
 from reticent.findings.records import GROUP, PICTURED, RecordRow
 from reticent.jobs import document
 from reticent.jobs.comparison.sources import Finished, place
-from reticent.jobs.config import OWN, Job, called, gather
+from reticent.jobs.config import OWN, Job, by_record, called, gather
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
 from reticent.jobs.reading import read_document
 from reticent.jobs.work import RecordsReported, Work
@@ -91,7 +91,9 @@ def locate_records(
         return again(opening.path(source), values, checked)
     if source is None or isinstance(source, (str, Path, AuditConfig)):
         refuse(values, "locate records", SILENT)
-        return run(called(source, values, attacked=False), progress=progress, stage=stage, checked=checked)
+        job = called(source, values, attacked=False)
+        by_record(job.config)
+        return run(job, progress=progress, stage=stage, checked=checked)
     return again(place(source), values, checked)
 
 

@@ -119,6 +119,7 @@ def locate_weights(
             f"got {'no members' if given else 'neither network nor weights'}"
         )
     chosen, records = asked(config, rest)
+    by_record(chosen)
     out = taken(chosen, FOLDER, WEIGHTS, [weights, initial, members, chosen.dataset], checked)
     work = Work(stage)
     with ExitStack() as held_open:
@@ -139,7 +140,6 @@ def _trained(
             "vulnerability needs reference non-members: expected --reference of 1 or more, got 0; or give "
             "--unlearning 0, which scores learnability"
         )
-    by_record(config, "locate weights")
     job = prepare(config, records, attacked=False, reference=scoring.unlearning > 0)
     store = held.enter_context(using(job.config.store, job.population))
     with work.on("training", "training"):

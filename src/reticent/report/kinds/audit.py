@@ -120,7 +120,7 @@ def _banner(document: AuditDocument, name: b.Name, word: str) -> b.Banner:
 
 def _odds(said: Verdict) -> list[b.Bars]:
     """Turn the verdict's rates into counts of records, which people judge better than rates."""
-    if said.tpr is None or not said.fpr or said.excess is not None:
+    if said.tpr is None or not said.fpr or said.tied or said.excess is not None:  # Ties flag fewer than the rate.
         return []
     base, ends = max(1000, round(10 / said.fpr)), said.tpr_interval
     full = max(said.tpr, said.fpr, ends[1] if ends else 0.0) * 1.04

@@ -140,8 +140,8 @@ def _rows(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block, .
     notes = [f"{count(rows[0].models)} models of every line."] if rows and _alike(rows) else []
     notes += [
         unbeaten,
-        "AUC and members found are each of the attack that finds most by that measure under a recipe, which may be two "
-        "attacks; every attack is listed below.",
+        "AUC and members found are those of the strongest attack by that measure, which may differ between the two and "
+        "between recipes; every attack is listed below.",
     ]
     if any(document.costs(row).peak_memory_bytes_per_model is not None for row in rows):
         notes.append(

@@ -99,14 +99,14 @@ def _stages(document: LayersDocument) -> b.Table:
     probed = any(stage.probe is not None for stage in document.stages)
     below = "the effect and the probe" if probed else "the effect"
     heads: tuple[str | b.Column, ...] = (
-        "Stage",
+        b.Column("Stage", "its last layer"),
         b.Column("Risky", numbers=False),
         "Effect",
         b.Column("Single contrasts", only=b.DOCUMENTS),
-        "KS",
+        b.Column("KS", only=b.DOCUMENTS),
         *([b.Column("Probe", "test accuracy"), b.Column("Gain", "points", only=b.DOCUMENTS)] if probed else []),
-        b.Column("Map", "numbers"),
-        "Weights",
+        b.Column("Map", "numbers", only=b.DOCUMENTS),
+        b.Column("Weights", "share of all"),
     )
     title = f"Stages in forward order; below {below} its {level(document.onset.confidence)} interval"
     return b.table(title, heads, (_stage(stage, probed) for stage in document.stages))

@@ -30,6 +30,7 @@ class _Column(NamedTuple):
     error: tuple[str, ...] = ()
     meaning: str = ""
     always: bool = True
+    only: b.Media = b.EVERYWHERE
 
 
 MEASURES = (
@@ -73,11 +74,12 @@ MEASURES = (
         ("memorisation_soft_error",),
         "How much more probable models find the record's label if they were trained on it.",
         always=False,
+        only=b.DOCUMENTS,
     ),
     _Column("margin_in", "Margin with it", 2, (), "How strongly models trained on the record prefer its label."),
     _Column("margin_out", "Margin without it", 2, (), "The same of models not trained on it."),
-    _Column("models_in", "Models with it", "count"),
-    _Column("models_out", "Models without it", "count"),
+    _Column("models_in", "Models with it", "count", only=b.DOCUMENTS),
+    _Column("models_out", "Models without it", "count", only=b.DOCUMENTS),
 )
 """The columns after record, class and groups; one that is not there always needs a listed record with a value."""
 
@@ -160,7 +162,7 @@ def table(rows: Sequence[RecordRow]) -> b.Table:
     first = len(heads)
     return b.table(
         "Records, the most exposed first",
-        (*b.words(*heads), *(one.title for one in measures)),
+        (*b.words(*heads), *(b.Column(one.title, only=one.only) for one in measures)),
         (_row(row, measures, groups) for row in listed),
         key="record-table",
         sortable=True,

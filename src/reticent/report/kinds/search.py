@@ -41,9 +41,10 @@ def _curves(document: SearchDocument) -> tuple[b.Block, ...]:
     trade = b.Figure(
         partial(pictures.trade, document), "Privacy against utility: a good value lies to the right and low."
     )
+    chosen = document.chosen is not None
     legend = (
-        f"The thin bars are {level(document.confidence)} intervals; the ring is what was chosen; the dashed line is "
-        "the undefended recipe, the dotted one the least accuracy that is accepted "
+        f"The thin bars are {level(document.confidence)} intervals{'; the ring is what was chosen' * chosen}. The "
+        "dashed line is the undefended recipe, the dotted one the least accuracy that is accepted "
         f"({allowed(document)} may be lost)."
     )
     return (
@@ -72,13 +73,16 @@ def _row(one: Tried, chosen: str | None, fpr: float | None) -> b.Line:
 
 def _limits(document: SearchDocument) -> tuple[b.Block, ...]:
     seed = document.seed
+    of_chosen = (
+        "How much the chosen value leaks. It was picked for its low AUC on these models, which may be luck: only "
+        f"an audit of other models tells. The models of this search were drawn with the seed {seed.search}, those "
+        f"of the audit are drawn with {seed.audit}.",
+        "Whether the chosen value is the best one: values whose intervals overlap may be equally good.",
+    )
     return (
         b.Heading("What this search cannot say", "limits", "Limits", level=2),
         b.Bullets((
-            "How much the chosen value leaks. It was picked for its low AUC on these models, which may be luck: only "
-            f"an audit of other models tells. The models of this search were drawn with the seed {seed.search}, those "
-            f"of the audit are drawn with {seed.audit}.",
-            "Whether the chosen value is the best one: values whose intervals overlap may be equally good.",
+            *(of_chosen if document.chosen is not None else ()),
             "What values between those that were tried would do.",
             *(f"{one.defense}: {notice}" for one in document.tried for notice in one.notices),
         )),

@@ -47,7 +47,7 @@ def weights(document: WeightsDocument) -> b.Report:
         blocks=(
             _banner(document, name, data),
             *_kinds(document),
-            b.Heading("What the largest hold", "largest", only=b.DOCUMENTS),
+            b.Heading("What the weights with the largest scores hold", "largest", only=b.DOCUMENTS),
             _largest(document),
             *b.only(b.PAGE, *([] if document.stability is None else _stability(document.stability))),
             *b.only(b.DOCUMENTS, *_layers(document)),
@@ -97,10 +97,10 @@ def _kinds(document: WeightsDocument) -> list[b.Block]:
             percent(row.vulnerability),
             *map(number, (row.pearson, row.log_pearson, row.spearman)),
         )
-        for row in document.kinds
+        for row in (document.kinds[1:] if len(document.kinds) == 2 else document.kinds)  # One kind is all there is.
     )
     drawn = [row for row in document.kinds if row.density is not None]
-    drawn = drawn[:1] if len(drawn) == 2 else drawn  # One kind is all there is.
+    drawn = drawn[1:] if len(drawn) == 2 else drawn
     scatters = tuple(b.Figure(partial(pictures.scatter, row, f"scatter-{i}")) for i, row in enumerate(drawn))
     cells = (
         "Each cell counts weights, darker for more, on a logarithmic scale. Weights whose score is zero, or more than "
@@ -121,7 +121,7 @@ def _kinds(document: WeightsDocument) -> list[b.Block]:
 def _largest(document: WeightsDocument) -> b.Table:
     again = {} if document.stability is None else {row.rate: row.mean for row in document.stability.rows}
     several = [b.Column("Jaccard, other batches", only=b.TERMINAL)] if again else []
-    heads = ("The largest", "Weights", "Of the vulnerability", "Of the learnability", "In both sets")
+    heads = ("Largest scores", "Weights", "Vulnerability held", "Learnability held", "In both sets")
     rows = (
         (
             level(row.rate),
@@ -139,7 +139,7 @@ def _largest(document: WeightsDocument) -> b.Table:
 
 
 def _stability(found: Stability) -> list[b.Block]:
-    heads = ("The largest", f"Mean over {plural(found.pairs, 'pair')}", "Least", "Random sets")
+    heads = ("Largest scores", f"Mean over {plural(found.pairs, 'pair')}", "Least", "Random sets")
     rows = ((level(row.rate), number(row.mean), number(row.least), number(row.chance, 4)) for row in found.rows)
     title = f"Jaccard index of the most vulnerable weights between {found.seeds} scorings of the same model"
     return [b.Heading("Would other batches rank them the same?", "stability"), b.table(title, heads, rows)]

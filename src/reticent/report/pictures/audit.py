@@ -22,6 +22,8 @@ BANDS = 3
 
 SPIKE = 0.3
 """With more than this share of a side's scores in one bin, a histogram's axis of shares is logarithmic."""
+SLIGHT = 0.02
+"""Below this share of the highest bar, a bar can hardly be seen."""
 
 
 def roc(audits: Sequence[Audit], fpr: float | None = None, name: str = "roc", of: str = "each attack") -> str:
@@ -53,8 +55,10 @@ def curve(axes: Axes, roc: RocCurve, least: float, colour: str, dash: Any, label
 
 
 def spiked(scores: Histogram) -> bool:
-    """Tell whether one bin holds so many scores that equal steps of shares would show it alone."""
-    return max(float(shapes.shares(side).max(initial=0)) for side in (scores.members, scores.non_members)) > SPIKE
+    """Tell whether one bin holds so many scores, and another so few, that equal steps of shares would show it alone."""
+    bars = np.concatenate([shapes.shares(side) for side in (scores.members, scores.non_members)])
+    most = float(bars.max(initial=0))
+    return most > SPIKE and float(bars[bars > 0].min(initial=1)) < most * SLIGHT
 
 
 def histogram(scores: Histogram, attack: str, name: str) -> str:

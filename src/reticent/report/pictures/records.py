@@ -16,11 +16,11 @@ def memorisation(values: Sequence[float], threshold: float, name: str = "memoris
     array = np.asarray(values, np.float64)
     with drawing():
         figure, axes = canvas(212)
-        axes.bar((edges[:-1] + edges[1:]) / 2, heights, width=0.088, color=SERIES[0], alpha=0.75, linewidth=0)
-        axes.axvline(threshold - 0.05, color=MUTED, linewidth=1, dashes=(4, 3))
+        axes.bar((edges[:-1] + edges[1:]) / 2, heights, width=0.1, color=SERIES[0], alpha=0.75, linewidth=0)
+        axes.axvline(threshold, color=MUTED, linewidth=1, dashes=(4, 3))
         axes.set_yscale("log")
         axes.set_ylim(0.6, 1.6 * max(1, int(heights.max())))
-        axes.set_xlim(-1.05, 1.05)
+        axes.set_xlim(edges[0], edges[-1])
         axes.set_xticks([-1.0, -0.5, 0.0, 0.5, 1.0])
         axes.set(xlabel="memorisation (right of the line: memorised)", ylabel="records")
         axes.yaxis.set_major_locator(LogLocator(10))
@@ -34,6 +34,6 @@ def memorisation(values: Sequence[float], threshold: float, name: str = "memoris
 
 
 def spread(values: Sequence[float]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Count memorisations by bins that have 0 in the middle of one, since many records have none."""
-    edges = np.linspace(-1.05, 1.05, 22)
+    """Count memorisations by bins with 0 in the middle of one, since many records have none, and 0.5 between two."""
+    edges = np.arange(-19, 20, 2) / 18
     return np.histogram(np.asarray(values, np.float64), edges)[0], edges

@@ -35,7 +35,9 @@ def trade(document: SearchDocument) -> str:
         base = document.undefended
         axes.plot([base.accuracy.mean], [base.auc.mean], "s", color=INK, markeredgecolor=PAPER, label="undefended")
         _ring(axes, document, "accuracy", "auc")
-        axes.axvline(base.accuracy.mean - document.lost, color=MUTED, linewidth=1, dashes=(4, 3))
+        axes.axvline(
+            base.accuracy.mean - document.lost, color=MUTED, linewidth=0.9, dashes=(2, 2), label="least accepted"
+        )
         axes.set(xlabel="accuracy on non-members", ylabel="AUC of the strongest attack")
         axes.margins(0.12)
         _percents(axes.xaxis)

@@ -90,7 +90,8 @@ def test_the_files_hold_all_members_and_the_document_the_first_of_both_rankings(
     ranks = np.array([(one.loss_iqr_rank, one.leverage_rank) for one in found.members])
     assert told["spearman"] == pytest.approx(np.corrcoef(ranks.T)[0, 1])
     assert RankingDocument.read(written).with_(environment=found.findings.environment) == found.findings
-    assert found.sentence.startswith("120 members are ranked by risk from one training. Of the 6 that")
+    assert found.sentence.startswith("120 members are ranked by risk from one training of 4 epochs. ")
+    assert f"{shared} of the first 6 by the spread of their losses" in found.sentence
 
 
 def test_a_finished_training_is_found_and_has_no_part_in_audits(found, folder):

@@ -39,7 +39,7 @@ def test_complementary_rows_copies_and_nearly_such_are_found():
         assert found(other)[1, 0] == near
 
 
-@pytest.mark.parametrize(("models", "records"), [(4, 60), (8, 60), (8, 600), (16, 60), (32, 200)])
+@pytest.mark.parametrize(("models", "records"), [(4, 60), (4, 150), (8, 60), (8, 600), (16, 60), (32, 200)])
 def test_random_exact_halves_have_none(models, records):
     """The sizes of tests and of real audits: no false alarm in 100 memberships."""
     for seed in range(100):

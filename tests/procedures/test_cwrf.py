@@ -557,14 +557,12 @@ def test_an_unknown_second_stage_is_named():
         ({}, {"members": 1}, SpecError, "at least 2 members, to score by, got 1"),
         ({}, {"reference": 0}, InputError, "cwrf needs reference non-members"),
         ({"inner": DPSGD(noise=1.0, delta=0.1)}, {}, SpecError, "delta: expected less than 1 / members"),
-        ({}, {"start": Start({})}, ModelError, "expected materials without a start"),
     ],
 )
 def test_what_a_later_stage_would_refuse_is_found_before_training(options, changes, error, words, monkeypatch):
     monkeypatch.setattr(Run, "epoch", lambda *_: pytest.fail("it was trained"))
     given = materials(noise())
-    taken = {key: getattr(given, key).take(torch.arange(n)) for key, n in changes.items() if key != "start"}
-    given = replace(given, **taken, start=changes.get("start"))
+    given = replace(given, **{key: getattr(given, key).take(torch.arange(n)) for key, n in changes.items()})
     recipe = using(SMALL.replace(objective=Recipe().objective), **options)
     with pytest.raises(error, match=words):
         train(recipe, given, STREAMS)

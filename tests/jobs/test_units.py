@@ -123,6 +123,15 @@ def test_scores_groups_and_exposures_are_joined_by_unit():
     found = exposure(made.signals, made.membership)
     means = exposure_of_units(found, made.units).exposure
     assert means[3] == pytest.approx(found.exposure[made.units.codes == 3].mean())
+    sizes = np.bincount(made.units.codes)
+    most, least = int(sizes.argmax()), int(sizes.argmin())
+    hidden = made.units.codes == least
+    hidden[np.flatnonzero(made.units.codes == most)[0]] = True
+    some = replace(found, exposure=np.ma.MaskedArray(found.exposure.data, mask=hidden))
+    means = exposure_of_units(some, made.units).exposure
+    assert np.flatnonzero(means.mask).tolist() == [least]  # a unit is known by those of its records that are
+    own = (made.units.codes == most) & ~hidden
+    assert means[most] == pytest.approx(found.exposure.data[own].mean())
 
 
 def test_the_control_deals_membership_out_by_unit():

@@ -436,4 +436,5 @@ def test_mist_refuses_what_it_would_leave_out():
     refused = SMALL.replace(objective=Past(), procedure=Mist())
     with pytest.raises(SpecError, match=r"past cannot be trained with mist: it tunes .* use past:form=renormalised"):
         check(refused, 30)
+    check(refused.replace(procedure=Mist(parts=1)), 30)  # one part is plain training
     check(refused.replace(objective=renormalised()), 30)

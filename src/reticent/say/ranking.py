@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from reticent.findings.ranking import RankingDocument
 from reticent.rounding import number, percent
-from reticent.say.grammar import plural
+from reticent.say.grammar import agree, plural
 
 
 def ranking(found: RankingDocument, further: tuple[str, ...] = ()) -> RankingDocument:
@@ -20,9 +20,9 @@ def _ordered(found: RankingDocument) -> str:
     if both is None:
         return f"{told}, by the spread of their losses over {plural(training.epochs, 'epoch')}. {unmeasured}"
     return (
-        f"{told}. Of the {both.top:,} that the spread of their losses over {plural(training.epochs, 'epoch')} puts "
-        f"first, {both.shared:,} are also among the {both.top:,} first by leverage (unrelated rankings: "
-        f"{number(both.chance, 1)}). {unmeasured}"
+        f"{told} of {plural(training.epochs, 'epoch')}. {both.shared:,} of the first {both.top:,} by the spread of "
+        f"their losses {agree(both.shared, 'is', 'are')} also among the first {both.top:,} by leverage (unrelated "
+        f"rankings would share {number(both.chance, 1)}). {unmeasured}"
     )
 
 
@@ -53,7 +53,8 @@ def _limits(found: RankingDocument) -> list[str]:
     epochs = plural(found.training.epochs, "epoch")
     said = [
         "How much the model leaks, or whether an attack finds any of these records: that takes models without them. "
-        "`reticent audit` measures it, and `reticent locate records` says of each record how exposed it is.",
+        "`reticent audit` measures it, and `reticent locate records` says of each record how exposed it is; "
+        "docs/locate.md has how far this order agreed with that where both were measured.",
         "Anything of a record that was not trained on: it has no course of losses, and no leverage, that means the "
         "same.",
         f"Which of two trainings puts a record more at risk: a spread over {epochs} compares with one over as many "

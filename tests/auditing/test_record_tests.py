@@ -240,7 +240,6 @@ def test_the_game_is_said():
         tpr_at_fpr=(),
         balanced_accuracy=TargetAccuracy(oracle=0.5),
     )
-    assert "knows all 1,000 audited records, and each of them was used for training with probability one half." in game(
-        target
-    )
+    told = "knows all 1,000 audited records, and each of them was used for training with probability one half."
+    assert told in game(target)
     assert "with probability 20 %." in game(target.with_(members=200, non_members=800))

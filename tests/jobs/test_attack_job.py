@@ -57,7 +57,7 @@ def test_models_that_learned_nothing_exclude_no_leak(brought):
     found = run(silent)
     document = found.document
     assert len(document["population"]["health"]) == MODELS
-    assert "always naming one class gives" in document["population"]["health"][0]["problem"]
+    assert "always naming the commonest class gives" in document["population"]["health"][0]["problem"]
     assert document["verdict"]["leak"] != "not found"
     assert any("did not learn" in line for line in document["verdict"]["cannot_say"])
     assert run(brought).document["population"]["health"] == []

@@ -39,7 +39,7 @@ COMMANDS = {
     "--steps 2",
     "layers": "locate layers --dataset people.csv --epochs 2 --workers 1 --architecture mlp --store s",
     "harden": "harden --model phonenet:build --weights net.pt --members people.npz --non-members others.npz --rate 0.1 "
-    "--models 8 --epochs 5 --workers 1 --store s --device cpu",
+    "--max-accuracy-loss 1 --models 8 --epochs 5 --workers 1 --store s --device cpu",
 }
 """By page."""
 STUDIES = {

@@ -26,7 +26,6 @@ class TestedRecords:
     found: RecordTests
     names: tuple[NamedRecord, ...] = ()
     tests: RecordPValues | None = None
-
     own: OwnRates | None = None
 
 

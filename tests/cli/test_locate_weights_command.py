@@ -14,7 +14,7 @@ SMALL = "--models 4 --epochs 2 --records 60 --reference 40 --steps 3"
 def test_a_model_that_is_trained_here(command, tmp_path):
     code, out, err = command(f"locate weights --dataset digits {SMALL} --unlearning 0.3 --set scoring.power=2")
     assert code == 0, err
-    assert "of the weights hold" in " ".join(out.split())
+    assert "of the weights that are most vulnerable hold" in " ".join(out.split())
     assert "Kind of" in out
     assert err.split()[:2] == ["training", "vulnerability"]
     document = json.loads((tmp_path / "reticent-locate" / "weights.json").read_text())

@@ -203,11 +203,12 @@ def check_membership(
     for chosen, left in _designs(entry, drawn, rows, others):
         try:
             reference_counts.require(spec.method, entry.needs(spec), known, rows[chosen], left)
-        except TooFewReferencesError as error:
+        except TooFewReferencesError:
             if len(left) == len(others):
                 raise
             raise TooFewReferencesError(
-                f"{error}; {len(others) - len(left)} of {len(others)} references were left out, since they were "
-                f"trained on nearly the records as target {rows[chosen][0]}, or on nearly all others, which gives "
-                "membership away by design: train models on halves that are drawn one by one"
+                f"{spec.method}: {len(others) - len(left)} of {len(others)} models are no references for target "
+                f"{rows[chosen][0]}, since they were trained on nearly the records that it was, or on nearly all others, "
+                "which gives membership away by design; the rest are too few. More models of the same split do not "
+                "help: train each on a half of the records of its own"
             ) from None

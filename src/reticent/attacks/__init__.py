@@ -208,7 +208,7 @@ def check_membership(
                 raise
             raise TooFewReferencesError(
                 f"{spec.method}: {len(others) - len(left)} of {len(others)} models are no references for target "
-                f"{rows[chosen][0]}, since they were trained on nearly the records that it was, or on nearly all others, "
-                "which gives membership away by design; the rest are too few. More models of the same split do not "
-                "help: train each on a half of the records of its own"
+                f"{rows[chosen][0]}, since they were trained on nearly the records that it was, or on nearly all "
+                "others, which gives membership away by design; the rest are too few. More models of the same split do "
+                "not help: train each on a half of the records of its own"
             ) from None

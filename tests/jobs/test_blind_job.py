@@ -132,6 +132,8 @@ def test_a_membership_that_reticent_drew_is_no_shift():
     """The null control of the baseline, once: real records, halves drawn by the package."""
     records = reticent.load("digits")
     members = Membership.draw(4, len(records), 0).matrix
-    found = baseline(members, records.y, of_records(records.kind, records.x), records.groups, seed=0).found
+    features = of_records(records.kind, records.x)
+    found = baseline(members, records.y, features.__getitem__, records.groups, seed=0).found
+    assert found.by is Known.RECORDS
     assert not found.shift
     assert found.auc == pytest.approx(0.5, abs=0.03)

@@ -140,7 +140,7 @@ def test_options_that_mean_nothing_for_outputs_are_refused_and_the_others_used(t
     values = {"attacks": ["lira"], "attack.lira.variance": "pooled", "confidence": 0.9}
     one, _ = row_specs(files, (), values)
     assert one.config.confidence == 0.9
-    assert [spec["variance"] for spec in one.shared.attacks] == ["pooled"]
+    assert [spec.variance for spec in one.shared.attacks] == ["pooled"]
     done = reticent.compare(*files, out=tmp_path / "o", replicates=100, attack__lira__variance="pooled")
     lira = next(attack for attack in done.audits["a"]["attacks"] if attack["name"] == "lira")
     assert lira["spec"]["variance"] == "pooled"

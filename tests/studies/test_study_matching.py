@@ -153,5 +153,5 @@ def test_the_controls_are_stopped_near_the_rows_accuracy(tmp_path):
     (control,) = made.stopped
     assert control.about == "undefended, stopped early"
     assert abs(control.accuracy - weak.accuracy) < 0.15
-    assert estimated(made.missed(weak)).value == pytest.approx(weak.accuracy - control.accuracy)
+    assert estimated(made.excess(weak, "accuracy")).value == pytest.approx(weak.accuracy - control.accuracy)
     assert control.accuracy < baseline.accuracy

@@ -351,24 +351,23 @@ def test_another_seed_draws_other_references():
     assert importance("lira", case) is None
 
 
-@pytest.mark.parametrize("learner", ["trees", "logistic"])
 @pytest.mark.parametrize("models", [8, 16, 32])
 @pytest.mark.parametrize("kind", ["plain", "constant", "no class"])
 @pytest.mark.slow
-def test_nothing_is_found_where_membership_was_drawn_apart(kind, models, learner):
+def test_nothing_is_found_where_membership_was_drawn_apart(kind, models):
     """Models learn, or say one thing of all records, or some hold none of one class; members are drawn afterwards."""
     found = []
-    for seed in range(4):
+    for seed in range(8):
         rng = np.random.default_rng([seed, models])
         labels = rng.integers(0, 4, 600)
         logits = rng.normal(size=(models, 600, 4)) + 2 * rng.normal(size=(600, 4))
         if kind == "constant":
-            logits = np.broadcast_to(rng.normal(size=(models, 1, 4)), logits.shape)
+            logits = np.broadcast_to(rng.normal(size=(models, 1, 4)) + np.array([3, 0, 0, -3]), logits.shape)
         known = Membership.draw(models, 600, seed).matrix.copy()
         if kind == "no class":
-            known[: models // 2, labels == 3] = False
+            known[: models // 8, labels == 3] = False
         case = Problem.make(Signals.from_logits(logits, labels), known)
-        scores = score({"method": "learned", "learner": learner}, case)
         alike = labels != 3 if kind == "no class" else np.ones(600, dtype=bool)
-        found += [auc(row[alike], inside[alike]) for row, inside in zip(scores, known, strict=True)]
-    assert abs(np.mean(found) - 0.5) < 3 * np.std(found) / np.sqrt(len(found)) + 1e-9
+        areas = [auc(row[alike], inside[alike]) for row, inside in zip(score("learned", case), known, strict=True)]
+        found.append(np.mean(areas))  # the targets of one drawing share their references
+    assert abs(np.mean(found) - 0.5) < 3 * np.std(found, ddof=1) / np.sqrt(len(found)) + 1e-9

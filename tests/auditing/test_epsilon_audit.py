@@ -251,7 +251,7 @@ def test_errors_name_what_is_wrong():
 
 @pytest.mark.slow
 def test_a_large_audit_takes_seconds():
-    """64 targets, 50,000 records, 8 attacks: some 4 s on one core."""
+    """64 targets, 50,000 records, 8 attacks: some 6 s on one core."""
     scores, members = made(targets=64, records=50_000)
     attacks = {f"attack {i}": scores + i for i in range(8)}
     start = time.process_time()

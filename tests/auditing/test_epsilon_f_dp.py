@@ -1,4 +1,4 @@
-"""f-DP in one run: the recursion step by step, known values, what is left out, and a mechanism of known mu."""
+"""f-DP in one run: the recursion step by step, known values, many guesses, and a mechanism of known mu."""
 
 import math
 
@@ -71,13 +71,11 @@ def test_it_is_the_recursion_of_every_step(guesses, share, more, alpha):
     assert found <= expected  # never above it, by any tolerance of the search
 
 
-def test_fewer_steps_only_lower_the_bound(monkeypatch):
-    found = []
-    for steps in (20, 100, 400, 3_000):
-        monkeypatch.setattr(f_dp, "STEPS", steps)
-        found.append(f_dp_mu(2_700, 3_000, 4_000))
-    assert found == sorted(found)
-    assert found[0] > 0.5 * found[-1]
+@pytest.mark.parametrize(("right", "guesses", "records"), [(24_990, 25_000, 25_000), (12_700, 25_000, 25_000)])
+def test_many_guesses_take_every_step_that_counts(right, guesses, records):
+    found = f_dp_mu(right, guesses, records)
+    assert refuted(right, guesses, records, gaussian(found), 0.05)
+    assert not refuted(right, guesses, records, gaussian(found + 2 * f_dp.TOLERANCE), 0.05)
 
 
 def test_nothing_is_refuted_by_chance():

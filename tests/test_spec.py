@@ -117,5 +117,10 @@ def test_toml_errors_name_the_file(tmp_path):
 
 def test_values_are_told_as_they_were_written():
     assert written((True, ("a", 2), False)) == "[true, ['a', 2], false]"
+    deep = []
+    for _ in range(5_000):
+        deep = [deep]
+    assert written([[[[]]]]) == "[[[[]]]]"
+    assert written(deep) == "[[[[...]]]]"
     with pytest.raises(SpecError, match=r"^widths: expected a list, such as \[1, 2\], got 64$"):
         Outer(widths=64)

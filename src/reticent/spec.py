@@ -62,12 +62,12 @@ def _to_tuple(value: Any) -> Any:
     return tuple(_to_tuple(item) for item in value) if isinstance(value, list) else value
 
 
-def written(value: Any) -> str:
-    """Write a value for an error message as the user wrote it, in TOML or after a flag."""
+def written(value: Any, deepest: int = 3) -> str:
+    """Write a value for an error message as the user wrote it, in TOML or after a flag; lists to a depth."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, (list, tuple)):
-        return f"[{', '.join(map(written, value))}]"
+        return f"[{', '.join(written(one, deepest - 1) for one in value) if deepest or not value else '...'}]"
     text = repr(value)
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 

@@ -22,7 +22,7 @@ def done():
     membership = rng.permuted(np.tile([True, False], (200, 3)), axis=1).T
     labels = np.arange(200) % 2
     logits = rng.normal(size=(6, 200, 2))
-    logits[:, np.arange(200), labels] += 1 + membership
+    logits[:, np.arange(200), labels] += 1 + 2 * membership
     settings = {"attacks": ["lira", "loss"], "replicates": 100, "control": "null", "promised_epsilon": 8.0}
     return reticent.attack(logits=logits, labels=labels, membership=membership, **settings)
 

@@ -24,7 +24,7 @@ from reticent.findings.evidence import NearComplements
 
 FAR = 0.5
 """Correlation of two rows up to which a design says little of one from the other."""
-BLOCK = 2**16
+BLOCK = 2**12
 """Records that are counted at once; float32 counts them exactly."""
 CHANCE = 5.0
 """Standard deviations up to which a correlation is put down to chance."""

@@ -60,9 +60,9 @@ def measure(defense, options):
         if options.device != "cpu":
             torch.cuda.synchronize()
     found = {"seconds": time.perf_counter() - started, "bytes": memory.bytes}
-    tuning = [one for one in made.facts.get("stages", []) if one["name"] == "tuning"]
-    found["tuning"] = tuning[0]["seconds"] if tuning else found["seconds"]
-    found["held"] = made.facts["pptp"]["share_frozen"] if method == "pptp" else None
+    tuning = [one for one in made.facts.stages if one.name == "tuning"]
+    found["tuning"] = tuning[0].seconds if tuning else found["seconds"]
+    found["held"] = made.facts.pptp.share_frozen if method == "pptp" else None
     if defense == "none":
         save_file(snapshot(made.model), f"{options.states}/trained.safetensors")
         save_file(made.initial, f"{options.states}/initial.safetensors")

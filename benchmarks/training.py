@@ -100,7 +100,7 @@ def ours(case, models):
         started = time.perf_counter()
         done = train(made, Store(Path(folder)).open(), workers=2)
         seconds = time.perf_counter() - started
-    return seconds, statistics.mean(one.facts["accuracy_non_members"] for one in done)
+    return seconds, statistics.mean(one.facts.accuracy_non_members for one in done)
 
 
 def alone(what, case, models):

@@ -24,8 +24,6 @@ from reticent.findings.evidence import NearComplements
 
 FAR = 0.5
 """Correlation of two rows up to which a design says little of one from the other."""
-BLOCK = 2**12
-"""Records that are counted at once; float32 counts them exactly."""
 CHANCE = 5.0
 """Standard deviations up to which a correlation is put down to chance."""
 
@@ -33,13 +31,10 @@ CHANCE = 5.0
 def complements(drawn: Membership, rows: Rows, others: Rows) -> NDArray[np.bool_]:
     """Tell which models are near-complements of which, or copies: ``(K, R)``; a model of itself is neither.
 
-    A row turned into its opposite has the same ones. Cost: O(K R N).
+    A row turned into its opposite has the same ones. Cost: O(M^2 N), once a membership.
     """
     models, records = drawn.matrix.shape
-    both = np.zeros((len(rows), len(others)))
-    for start in range(0, records, BLOCK):
-        block = drawn.matrix[:, start : start + BLOCK].astype(np.float32)
-        both += block[rows] @ block[others].T
+    both = drawn.shared[np.ix_(rows, others)]
     share = drawn.matrix.mean(axis=1)
     variance = share * (1 - share)
     first, second = variance[rows][:, None], variance[others][None, :]

@@ -12,36 +12,15 @@ outliers with conformal p-values".
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
 
-from reticent import checks
 from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing.comparison.multiple import benjamini_hochberg
 from reticent.auditing.record_residuals import residuals
 from reticent.findings.record_tests import NamedRecord, NamedRecords
 from reticent.signals.matrix import Signals
 
 RATE = 0.1
 """The false discovery rate of a list."""
-
-
-def benjamini_hochberg(p: ArrayLike) -> Floats:
-    """Adjust p-values so that those at most q are a list of false discovery rate q.
-
-    Paper: Benjamini and Hochberg (1995). The i-th smallest of n is multiplied by ``n / i``, and is no larger than those
-    after it.
-
-    Args:
-        p: ``(n,)``, from 0 to 1.
-
-    Returns:
-        ``(n,)``, at most 1, in the order given.
-    """
-    values = checks.floats(p=p, ndim=1).astype(np.float64)
-    order = np.argsort(values, kind="stable")
-    stepped = values[order] * len(values) / np.arange(1, len(values) + 1)
-    adjusted = np.empty(len(values))
-    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(stepped[::-1])[::-1])
-    return adjusted
 
 
 def named_records(

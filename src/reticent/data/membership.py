@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -10,6 +11,8 @@ from reticent import checks, seeds
 from reticent.data.records import listed
 from reticent.errors import InputError
 
+BLOCK = 2**12
+"""Records that are counted at once; float32 counts them exactly."""
 FEWEST = 20
 """Records from which a random half is all of them, or none, by an accident of one in half a million at most."""
 
@@ -44,6 +47,15 @@ class Membership:
                 raise InputError(
                     f"membership: {who} all {records} records {what}: expected members and non-members in every row"
                 )
+
+    @cached_property
+    def shared(self) -> NDArray[np.float64]:
+        """How many records two models were both trained on, ``(M, M)``; computed once, by blocks of records."""
+        both = np.zeros((len(self.matrix),) * 2)
+        for start in range(0, self.matrix.shape[1], BLOCK):
+            block = self.matrix[:, start : start + BLOCK].astype(np.float32)
+            both += block @ block.T
+        return both
 
     @classmethod
     def draw(cls, models: int, records: int, seed: int) -> "Membership":

@@ -146,12 +146,11 @@ def features(own: Floats, inside: Side, outside: Side, scales: Scales, classes: 
     """Compare answers of one model ``(n, D)`` with those of references: ``(n, F)``, and each column's family."""
     columns: list[tuple[Family, Floats]] = [(Family.LABEL, one) for one in _of_label(own, inside, outside, scales)]
     if own.shape[1] > 2:
-        for family, place in ((Family.LABEL, 2), (Family.CERTAINTY, 3), (Family.CERTAINTY, 4), (Family.OTHERS, 5)):
-            if place == 2:
-                columns.append((family, _ratio(own, inside, outside, place)))
-            elif family is Family.CERTAINTY or classes:
-                x, a, b = own[:, place], inside.mean[:, place], outside.mean[:, place]
-                columns += [(family, one) for one in (x, x - a, x - b, a - b)]
+        columns.append((Family.LABEL, _ratio(own, inside, outside, 2)))
+        compared = [(Family.CERTAINTY, 3), (Family.CERTAINTY, 4), *[(Family.OTHERS, 5)] * bool(classes)]
+        for family, place in compared:
+            x, a, b = own[:, place], inside.mean[:, place], outside.mean[:, place]
+            columns += [(family, one) for one in (x, x - a, x - b, a - b)]
         columns += [(Family.CORRECTNESS, side[:, 6]) for side in (own, inside.mean, outside.mean)]
     if classes:
         columns += [(Family.OTHERS, one) for one in _of_others(own, inside.mean, outside.mean, scales, classes)]

@@ -1,4 +1,4 @@
-"""Corrections: of many tests, so that none is called different by chance (Holm), and of dependent ones (Rüger)."""
+"""Corrections of many tests (Holm; Benjamini and Hochberg), and p-values of dependent ones combined (Rüger)."""
 
 import math
 
@@ -27,6 +27,26 @@ def holm(p: ArrayLike) -> Floats:
     corrected = np.empty(len(values))
     corrected[order] = stepped
     return corrected
+
+
+def benjamini_hochberg(p: ArrayLike) -> Floats:
+    """Adjust p-values so that those at most q are a list of false discovery rate q.
+
+    Paper: Benjamini and Hochberg (1995). The i-th smallest of n is multiplied by ``n / i``, and is no larger than those
+    after it.
+
+    Args:
+        p: ``(n,)``, from 0 to 1.
+
+    Returns:
+        ``(n,)``, at most 1, in the order given.
+    """
+    values = checks.floats(p=p, ndim=1).astype(np.float64)
+    order = np.argsort(values, kind="stable")
+    stepped = values[order] * len(values) / np.arange(1, len(values) + 1)
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum(1.0, np.minimum.accumulate(stepped[::-1])[::-1])
+    return adjusted
 
 
 def ruger(p: ArrayLike) -> float:

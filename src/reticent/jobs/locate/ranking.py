@@ -28,6 +28,7 @@ from reticent.population.using import finished, using
 from reticent.population.worker import LOSSES, Maker
 from reticent.procedures import PROCEDURES, entry
 from reticent.report.csv import table
+from reticent.report.kinds import page
 from reticent.report.output import RANKING
 from reticent.say import ranking as say
 from reticent.signals.correct import hits
@@ -154,8 +155,8 @@ def run(
     )
     told = say.ranking(told, tuple(document.data_sentences(records)))
     rows = [one.to_json() for one in members]
-    page = _page(told, records.thumbnails(one.record for one in told.ranked[:PICTURED]))
-    files = out.write(told, {"ranking.html": page, "records.csv": table(rows[0], rows)})
+    pictures = records.thumbnails(one.record for one in told.ranked[:PICTURED])
+    files = out.write(told, {"ranking.html": page(told, pictures), "records.csv": table(rows[0], rows)})
     return RankedMembers(told, files, members, losses, ids)
 
 
@@ -205,10 +206,3 @@ def _agreement(members: Sequence[RankedMember]) -> Agreement | None:
         shared=sum(one.loss_iqr_rank <= top and (one.leverage_rank or 0) <= top for one in members),
         chance=top * top / len(members),
     )
-
-
-def _page(told: RankingDocument, thumbnails: Any) -> str:
-    from reticent.report.kinds.ranking import ranking  # draws with Matplotlib, which takes half a second to import
-    from reticent.report.render.html import html
-
-    return html(ranking(told, thumbnails))

@@ -29,6 +29,7 @@ from reticent.population.train import Callback, train
 from reticent.population.using import using
 from reticent.population.worker import Made
 from reticent.report.csv import records as as_csv
+from reticent.report.kinds import page
 from reticent.report.output import AUDIT, RECORD_LIST, Output
 from reticent.say import exposure as say_exposure
 from reticent.say import locate as say
@@ -201,12 +202,11 @@ def memorisation(values: Sequence[float]) -> Memorisation | None:
 
 def _written(out: Output, found: RecordsDocument, rows: Sequence[RecordRow], records: Records | None) -> LocatedRecords:
     """Write the page, the table of all records and, last, the numbers."""
-    from reticent.report.kinds import records as kind  # draws with Matplotlib, which takes half a second to import
-    from reticent.report.render.html import html
-
     shown = {row.record for row in (*rows[:PICTURED], *found.most_memorised[:PICTURED])}
-    page = html(kind.records(found, rows, {} if records is None else records.thumbnails(shown)))
-    files = out.write(found, {"records.html": page, "records.csv": as_csv(row.to_json() for row in rows)})
+    pictures = {} if records is None else records.thumbnails(shown)
+    files = out.write(
+        found, {"records.html": page(found, rows, pictures), "records.csv": as_csv(row.to_json() for row in rows)}
+    )
     return LocatedRecords(found, files, rows)
 
 

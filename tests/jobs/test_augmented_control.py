@@ -17,6 +17,12 @@ def test_the_augmented_row_is_the_baseline_with_noise_stopped_early_and_all_rows
     assert np.array_equal(augmented.membership.matrix, plain.membership.matrix)
 
 
+def test_its_roles_are_those_of_a_defense_that_needs_reference_records():
+    rows = row_specs((), (), {"models": 4}, ["none", "adv-reg:attacker_steps=1"], augmented=True)
+    roles = [row.job.population.roles for row in rows]
+    assert {(len(one.reference), len(one.validation)) for one in roles} == {(359, 179)}
+
+
 def test_the_user_says_how_many_records_stop_it_and_how_it_augments():
     values = {"models": 4, "epochs": 3, "validation": 50, "augmentation": "feature-dropout"}
     augmented = row_specs((), {"plain": {}}, values, augmented=True)[-1].job.population

@@ -90,19 +90,20 @@ def row_specs(
     sources = named(recipes)
     audited = [_run(place(run), every) for run in runs]
     rows = of_defenses(defenses, [*sources, *(one.name for one in audited)])
-    found = audited + every.rows(sources | rows)
-    if rows and NONE not in rows and all(one.defended or one.name in rows for one in found):
-        if NONE in [one.name for one in found]:
+    known = [*(one.name for one in audited), *sources, *rows]
+    if augmented and AUGMENTED in known:
+        raise InputError(f"augmented: a row is called {AUGMENTED!r} already: rename that folder or file")
+    control = {AUGMENTED: every.augmented()} if augmented else {}
+    found = audited + every.rows(sources | rows | control)
+    others = [one for one in found if one.name not in control]
+    if rows and NONE not in rows and all(one.defended or one.name in rows for one in others):
+        if NONE in known:
             raise InputError(
                 f"--defense is held against the undefended recipe, which is called {NONE!r}, as a defended run or "
                 "recipe here is: rename that one's folder or file"
             )
-        none, *made = every.rows({NONE: {"defense": NONE}} | sources | rows)
+        none, *made = every.rows({NONE: {"defense": NONE}} | sources | rows | control)
         found = [none, *audited, *made]
-    if augmented:
-        if AUGMENTED in [one.name for one in found]:
-            raise InputError(f"augmented: a row is called {AUGMENTED!r} already: rename that folder or file")
-        found += every.rows({AUGMENTED: every.augmented()})
     if found and all(one.job is None for one in found):
         _refuse_training(key for key, value in values.items() if value is not None)
     if len(found) < 2:

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le
 from torch import nn
@@ -14,6 +14,8 @@ Widths = tuple[Annotated[int, Ge(1), Le(8192)], ...]
 """Channels of each stage."""
 Strides = tuple[Annotated[int, Ge(1), Le(16)], ...]
 """By how much each stage divides height and width."""
+Stem = Literal["cifar", "tiny", "imagenet"]
+"""3x3; 3x3 with stride 2; 7x7 with stride 2 and a max-pooling with stride 2."""
 
 
 @dataclass(frozen=True)

@@ -11,15 +11,14 @@ import torch
 from annotated_types import Ge, Le
 from torch import Tensor, nn
 
-from reticent.models.base import Input, Stem
+from reticent.models.base import Architecture, Input, Stem
 from reticent.models.stages import Layered
-from reticent.spec import Spec
 
 BOTTLENECK = 4
 """How many times the growth the 1x1 convolution of a layer answers."""
 
 
-class DenseNet121(Spec):
+class DenseNet121(Architecture):
     """Options of DenseNet-121."""
 
     method: ClassVar[str] = "densenet121"

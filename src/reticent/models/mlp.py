@@ -12,11 +12,10 @@ from typing import Annotated, ClassVar
 from annotated_types import Ge, Le, Lt
 from torch import nn
 
-from reticent.models.base import Input
-from reticent.spec import Spec
+from reticent.models.base import Architecture, Input
 
 
-class MLP(Spec):
+class MLP(Architecture):
     """Options of the multilayer perceptron."""
 
     method: ClassVar[str] = "mlp"

@@ -15,9 +15,8 @@ from pydantic import model_validator
 from torch import Tensor, nn
 from torch.nn import functional
 
-from reticent.models.base import Input, Stem, Strides, Widths, one_a_stage
+from reticent.models.base import Architecture, Input, Stem, Strides, Widths, one_a_stage
 from reticent.models.stages import Layered
-from reticent.spec import Spec
 
 
 class BasicBlock(nn.Module):
@@ -109,7 +108,7 @@ class ResNet(Layered):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
 
-class Residual(Spec):
+class Residual(Architecture):
     """Options that every ResNet has."""
 
     COUNTS: ClassVar[tuple[int, ...]] = ()

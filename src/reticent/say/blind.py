@@ -30,8 +30,8 @@ SMALL = (
     "of what attacks find is no leak."
 )
 WHY = {
-    Unlooked.FEW_RECORDS: f"too few different members or non-members of some audited model to tell (at least {FEWEST} of "
-    "either are needed)",
+    Unlooked.FEW_RECORDS: "too few different members or non-members of some audited model to tell (at least "
+    f"{FEWEST} of either are needed)",
 }
 SETTLED = "members and non-members from one source, drawn at random, would settle it"
 

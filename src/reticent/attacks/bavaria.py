@@ -136,5 +136,4 @@ ENTRY = AttackEntry(
     paper="BaVarIA (2026), arXiv 2603.11799",
     access="margins",
     strong=True,
-    usual=False,
 )

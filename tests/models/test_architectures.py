@@ -34,6 +34,7 @@ LARGE = Input("image", (3, 224, 224))
 TEXT = Input("tokens", (12,), 30)
 NARROW = {
     "atm": {"widths": (16, 16, 16, 16), "patch": 2},
+    "densenet121": {"growth": 2},
     "resnet34": {"width": 2},
     "resnet50": {"width": 2},
     "transformer": {"dim": 16, "heads": 2},
@@ -84,6 +85,8 @@ PAPERS = {"hidden": (4096, 4096), "pool": 7}
         ("resnet50", SMALL, 10, {}, 23_520_842),
         ("resnet101", SMALL, 10, {}, 42_512_970),
         ("resnet152", SMALL, 10, {}, 58_156_618),
+        ("densenet121", SMALL, 10, {}, 6_956_298),
+        ("densenet121", SMALL, 10, {"growth": 12}, 1_000_618),
         ("vgg11", SMALL, 10, {}, 9_231_114),
         ("vgg16", SMALL, 10, {}, 14_728_266),
         ("vgg19", SMALL, 10, {}, 20_040_522),
@@ -93,6 +96,7 @@ PAPERS = {"hidden": (4096, 4096), "pool": 7}
         ("resnet50", LARGE, 1000, IMAGENET, 25_557_032),
         ("resnet101", LARGE, 1000, IMAGENET, 44_549_160),
         ("resnet152", LARGE, 1000, IMAGENET, 60_192_808),
+        ("densenet121", LARGE, 1000, IMAGENET, 7_978_856),
         ("vgg11", LARGE, 1000, PAPERS, 132_868_840),
         ("vgg16", LARGE, 1000, PAPERS, 138_365_992),
         ("vgg19", LARGE, 1000, PAPERS, 143_678_248),
@@ -175,6 +179,17 @@ def test_the_five_groups_of_vgg():
     assert [found[f"stage {i}"] for i in range(1, 6)] == [(2, 16, 16), (4, 8, 8), (8, 4, 4), (16, 2, 2), (16, 1, 1)]
     wide = maps(made("vgg11", widths=(2, 2, 3, 4, 5), strides=(2, 2, 2, 2, 1)), SMALL)
     assert (wide["stage 3"], wide["stage 5"]) == ((3, 4, 4), (5, 2, 2))
+
+
+def test_a_dense_block_joins_what_its_layers_add_and_a_transition_halves_it():
+    found = maps(made("densenet121", growth=2), SMALL)
+    assert list(found) == ["stem", *(f"stage {i}" for i in range(1, 5)), "head"]
+    assert (found["stem"], found["stage 1"], found["stage 2"]) == ((4, 32, 32), (16, 32, 32), (32, 16, 16))
+    assert (found["stage 3"], found["stage 4"]) == ((64, 8, 8), (64, 4, 4))
+    layer, x = made("densenet121", growth=2).stages[0][0].eval(), torch.randn(2, 4, 5, 5)
+    joined = layer(x)
+    assert joined.shape == (2, 6, 5, 5)
+    assert torch.equal(joined[:, :4], x)
 
 
 def test_the_stages_of_the_token_mixer_and_four_times_as_large_maps():

@@ -160,9 +160,15 @@ def _method(part: Any) -> Any:
 def _part(part: Any) -> str:
     if not isinstance(part, Mapping):
         return str(part)
-    options = ((name, _method(value)) for name, value in part.items() if name != "method")
-    plain = [f"{name} {value}" for name, value in options if isinstance(value, (str, int, float))]
-    return ", ".join([str(part.get("method")), *plain])
+    told = []
+    for name, value in part.items():
+        if isinstance(value, Mapping) and value.get("method") == name:
+            told.append(_part(value))
+        elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
+            told.append(f"{name} {' '.join(value)}")
+        elif name != "method" and isinstance(_method(value), (str, int, float)):
+            told.append(f"{name} {_method(value)}")
+    return ", ".join([str(part.get("method")), *told])
 
 
 def repaired(population: Population) -> b.Values:

@@ -106,7 +106,7 @@ def _place(channel: Channel) -> int:
     return channel.filters[0].places[0]
 
 
-def _channel(modules: Mapping[str, Any], nodes: list[Node], places: list[Place]) -> Channel:
+def _channel(modules: Mapping[str, nn.Module], nodes: list[Node], places: list[Place]) -> Channel:
     filters = tuple(Slice(f"{layer}.weight", 0, (index,)) for layer, index in nodes)
     others = [Slice(f"{layer}.bias", 0, (index,)) for layer, index in nodes if modules[layer].bias is not None]
     columns = defaultdict[str, list[int]](list)

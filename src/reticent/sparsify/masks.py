@@ -46,7 +46,7 @@ def prunable(model: nn.Module, skip: Sequence[str] = ()) -> dict[str, nn.Paramet
     if not left:
         raise ModelError(
             "there is nothing to prune: expected a linear layer or a convolution, got a network with "
-            f" {'none' if not found else 'none that skip leaves'}"
+            f"{'none' if not found else 'none that skip leaves'}"
         )
     return left
 

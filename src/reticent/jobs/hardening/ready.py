@@ -136,7 +136,7 @@ def ready(
 
     attacks, left_out = before_training(config, attacks, fits)
     materials = _materials(known, torch.device(device))
-    trained, before_training, where, seen = _model(recipe, weights, initial, materials, after, membership)
+    trained, initially, where, seen = _model(recipe, weights, initial, materials, after, membership)
     return Ready(
         config=config,
         defense=defense,
@@ -148,7 +148,7 @@ def ready(
         left_out=left_out,
         materials=materials,
         trained=trained,
-        initial=before_training,
+        initial=initially,
         origin=where,
         seen=seen,
         device=device,

@@ -376,7 +376,7 @@ def test_what_a_user_can_get_wrong(network, options, words):
         ({"layers": ()}, "at least 1 value"),
         ({"layers": ("*",), "factors": 1}, "greater than or equal to 2, got 1"),
         ({"layers": ("*",), "budget": 1.5}, "butterfly: budget: expected less than 1, got 1.5"),
-        ({"layer": ("*",)}, "butterfly: unknown key 'layer': did you mean 'layers'"),
+        ({"layers": ("*",), "factor": 3}, "butterfly: unknown key 'factor': did you mean 'factors'"),
     ],
 )
 def test_wrong_options(options, words):

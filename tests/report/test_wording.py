@@ -88,7 +88,7 @@ def test_plain_values(value, text):
 
 def test_the_line_of_an_architecture_says_which_layers_are_butterfly_layers():
     recipe = full(Recipe(architecture=CNN(butterfly=Butterfly(layers=("4", "8")))))
-    assert method.parts(recipe)[0] == ("Architecture", "cnn, butterfly, layers 4 8, factors 2")
+    assert method.parts(recipe)[0] == ("Architecture", "cnn, butterfly (layers 4 8, factors 2)")
 
 
 def test_a_bound_from_below_is_rounded_down_and_that_there_is_none_is_told():

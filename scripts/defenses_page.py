@@ -355,7 +355,7 @@ def by_labels(found):
             areas = of
     if not names:
         return []
-    area = statistics.mean(area for area, _, _ in areas)
+    area = statistics.mean(0.5 + (members - others) / 2 for members, others in areas)
     verb = "gives" if len(names) == 1 else "give"
     return [
         f"- {', '.join(names)} {verb} the same label as the undefended model for every record: an attacker who sees "
@@ -372,11 +372,10 @@ def seen(document, name):
         name: of the row.
 
     Returns:
-        The AUC of `correctness`, and the accuracies on members and on others.
+        The accuracies on members and on others.
     """
     row = row_of(document, name)
-    area = next(attack["auc"]["mean"] for attack in row["attacks"] if attack["name"] == "correctness")
-    return area, row["accuracy"]["members"]["mean"], row["accuracy"]["non_members"]["mean"]
+    return row["accuracy"]["members"]["mean"], row["accuracy"]["non_members"]["mean"]
 
 
 def against_augmented(found, name):

@@ -163,7 +163,7 @@ def _part(part: Any) -> str:
     return ", ".join([str(part.get("method")), *_options(part)])
 
 
-def _options(part: Plain) -> Iterator[str]:
+def _options(part: Any) -> Iterator[str]:
     for name, value in part.items():
         if isinstance(value, Mapping) and "method" not in value:
             yield f"{name} ({', '.join(_options(value))})"

@@ -5,6 +5,7 @@ from scipy.stats import rankdata
 
 from reticent.attacks import ATTACKS, Problem, parse, probes
 from reticent.attacks.balance import Balance
+from reticent.attacks.base import Inputs
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals, margin
 
@@ -39,6 +40,7 @@ VARIANTS = [
     {"method": "top1-confidence", "of": "label"},
     {"method": "label-only", "by": "views"},
     {"method": "label-only", "by": "boundary"},
+    {"method": "quantile", "head": "pinball", "steps": 20},
 ]
 """Options that take another path through the code."""
 
@@ -66,8 +68,13 @@ def problem(seed, *, models=12, records=60, queries=1, effect=2.0, population=40
     others = None
     if population:
         others = signals(rng, rng.integers(0, 3, population), 3, np.zeros((known.models, population)), queries)
-    told = {"replicas": taught(audited, known), "probed": probed(audited)}
+    told = {"replicas": taught(audited, known), "probed": probed(audited), "inputs": inputs(rng, records, population)}
     return Problem.make(audited, known, population=others, **told, **rows)
+
+
+def inputs(rng, records, population):
+    """Make features that tell nothing."""
+    return Inputs("tabular", rng.normal(size=(records, 3)), rng.normal(size=(population, 3)))
 
 
 def probed(audited):

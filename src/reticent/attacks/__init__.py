@@ -27,6 +27,7 @@ from reticent.attacks import (
     loss,
     modified_entropy,
     pmia,
+    quantile,
     reference_counts,
     risk_score,
     rmia,
@@ -83,6 +84,7 @@ ATTACKS: dict[str, AttackEntry] = {
     "attack-p": attack_p.ENTRY,
     "attack-r": attack_r.ENTRY,
     "label-only": label_only.ENTRY,
+    "quantile": quantile.ENTRY,
 }
 """Every attack, by name."""
 
@@ -181,6 +183,11 @@ def check_references(attack: str | Spec, problem: Problem) -> None:
             f"{spec.method}: expected what the models say to further questions of each record, got outputs alone, "
             "which do not hold it: run reticent audit, which asks them, or leave this attack out"
         )
+    if problem.inputs is None and ATTACKS[spec.method].needs(spec).inputs:
+        raise InputError(
+            f"{spec.method}: expected the records themselves, to learn what is usual for each, got outputs alone: give "
+            "records too, or leave this attack out"
+        )
     check_offer(spec, Offer.of(problem))
     check_membership(spec, problem.membership, problem.targets, problem.references, problem.units)
 
@@ -198,10 +205,10 @@ def needs_replicas(attack: str | Spec) -> bool:
 
 
 def needs_models(attack: str | Spec) -> bool:
-    """Tell whether an attack looks at more than outputs tell: replicas, or answers to probes."""
+    """Tell whether an attack looks at more than outputs: replicas, answers to probes, or the records themselves."""
     spec = parse(attack)
     needs = ATTACKS[spec.method].needs(spec)
-    return needs.replicas or bool(needs.probes)
+    return needs.replicas or bool(needs.probes) or needs.inputs
 
 
 def probes(attacks: Iterable[Spec]) -> tuple[Probe, ...]:

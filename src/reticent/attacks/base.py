@@ -21,6 +21,23 @@ Access = Literal["labels", "probabilities", "logits", "margins"]
 
 
 @dataclass(frozen=True, eq=False)
+class Inputs:
+    """The records themselves, as they are stored.
+
+    Attributes:
+        kind: "image", "tabular" or "tokens".
+        audited: ``(N, ...)``.
+        population: ``(Z, ...)``; empty where there is none.
+        vocabulary: for tokens, how many there are.
+    """
+
+    kind: str
+    audited: NDArray[Any]
+    population: NDArray[Any]
+    vocabulary: int = 0
+
+
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Everything an attack may see; use `Problem.make`, which checks it.
 
@@ -37,6 +54,7 @@ class Problem:
             elsewhere; or None. An attack looks at those of references only, never at its target's.
         units: to which unit each record belongs, where units are audited; or None.
         probed: by probe, what the same M models say to it of each record, ``(M, N, K)``.
+        inputs: the records themselves, or None.
     """
 
     signals: Signals
@@ -47,6 +65,7 @@ class Problem:
     replicas: Matrix | None = None
     units: Units | None = None
     probed: Mapping[Spec, Matrix] = field(default_factory=dict)
+    inputs: Inputs | None = None
 
     @classmethod
     def make(
@@ -59,6 +78,7 @@ class Problem:
         replicas: Matrix | None = None,
         units: Units | None = None,
         probed: Mapping[Spec, Matrix] | None = None,
+        inputs: Inputs | None = None,
     ) -> "Problem":
         """Check that the parts of a problem fit each other.
 
@@ -70,6 +90,7 @@ class Problem:
             population: of the same M models, on records that none was trained on.
             replicas: probabilities by each model's own Split-AI of the records that it holds, ``(M, N, C)``.
             probed: by probe, what the models say to it, ``(M, N, K)``.
+            inputs: the records themselves, of the audited ones and of the population.
             units: to which unit each record belongs; all of a unit are in a model's training set, or none.
 
         Returns:
@@ -109,7 +130,7 @@ class Problem:
         rows, learned = model_rows(known.models, targets, references)
         if units is not None:
             units.of_units(known.matrix)
-        return cls(signals, known, rows, learned, population, replicas, units, probed or {})
+        return cls(signals, known, rows, learned, population, replicas, units, probed or {}, inputs)
 
     def among(self, ids: NDArray[np.int64]) -> "Problem":
         """Keep some of the records ``(K,)``, in their order, of answers in memory."""
@@ -117,8 +138,15 @@ class Problem:
         known = Membership(self.membership.matrix[:, ids])
         units = None if self.units is None else self.units.among(ids)
         probed = {probe: np.asarray(told[:, ids]) for probe, told in self.probed.items()}
+        inputs = None if self.inputs is None else replace(self.inputs, audited=self.inputs.audited[ids])
         return replace(
-            self, signals=self.signals.among(ids), membership=known, replicas=replicas, units=units, probed=probed
+            self,
+            signals=self.signals.among(ids),
+            membership=known,
+            replicas=replicas,
+            units=units,
+            probed=probed,
+            inputs=inputs,
         )
 
     @property
@@ -180,6 +208,7 @@ class Needs:
         population: records that no model was trained on are looked at, where there are any.
         replicas: what each reference's own Split-AI says of its members, so that models must be trained by selena.
         probes: what models are asked of each record besides.
+        inputs: the records themselves are looked at.
     """
 
     references: int = 0
@@ -190,6 +219,7 @@ class Needs:
     population: bool = False
     replicas: bool = False
     probes: tuple[Probe, ...] = ()
+    inputs: bool = False
 
     @property
     def alone(self) -> bool:
@@ -215,6 +245,8 @@ class AttackEntry:
         fits: ``(spec, offer)`` refuses options that need what a problem does not hold, beyond what `check` sees.
         strong: it compares a record's answer with those of models that were not trained on it. The others do not, and
             miss most of a leak, so a gate passes nothing by them.
+        claims: ``(problem, scores)`` tells the false-positive rates at which records are just flagged, ``(T, N)``, or
+            None; of attacks that claim any.
         importance: ``(spec, problem, rng)`` tells where in the answers an attack that learns finds what it finds.
     """
 
@@ -227,6 +259,7 @@ class AttackEntry:
     usual: bool = True
     strong: bool = False
     fits: Callable[[Any, Offer], None] = lambda spec, offer: None
+    claims: Callable[[Problem, Floats], Floats | None] | None = None
     importance: Callable[[Any, Problem, np.random.Generator], Importance] | None = None
 
     def answered(self, offer: Offer) -> bool:

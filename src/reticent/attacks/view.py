@@ -77,7 +77,8 @@ def view(entry: AttackEntry, spec: Spec, problem: Problem) -> Problem:
     told: dict[Spec, Matrix] = {probe: problem.probed[probe] for probe in needs.probes if probe in problem.probed}
     probed = told or hidden("probes", "Needs.probes=()")
     signals = shown(problem.signals, blanked) if needs.out_only else shown(problem.signals)
-    result = replace(problem, signals=signals, population=others, replicas=replicas, probed=probed)
+    inputs = problem.inputs if needs.inputs else hidden("records themselves", "Needs.inputs=False")
+    result = replace(problem, signals=signals, population=others, replicas=replicas, probed=probed, inputs=inputs)
     if not needs.alone:
         return result
     none = hidden("references, or at who was trained on what,", "Needs() of none")

@@ -31,7 +31,8 @@ def intervals():
     found = {name: [] for name in ATTACKS}
     brought = [name for name in ATTACKS if not needs_replicas(name)]
     for seed in SEEDS:
-        done = reticent.attack(**outputs(seed), attacks=brought, seed=seed, replicates=100)
+        short = {name: ATTACKS[name].short.model_dump(exclude_unset=True) for name in brought if ATTACKS[name].fitted}
+        done = reticent.attack(**outputs(seed), attacks=brought, options=short, seed=seed, replicates=100)
         for attack in done.document["attacks"]:
             found[attack["name"]].append(attack["overall"]["auc"]["interval"])
         rest = [parse(name) for name in ATTACKS if name not in brought]

@@ -36,6 +36,7 @@ VARIANTS = [
     {"method": "bavaria", "law": "normal", "mode": "offline"},
     {"method": "base2", "mode": "offline"},
     {"method": "selena-replica", "features": "distance"},
+    {"method": "top1-confidence", "of": "label"},
 ]
 """Options that take another path through the code."""
 

@@ -61,6 +61,7 @@ def exchanged(given, record):
 def compares(entry, spec, given):
     """Does a record's place in its class depend on which references were trained on it, and which were not?
 
+    Its place among those that scored as it did, where there are any: they share what is learned of its class.
     Not if it stays where it is, and others move, since a rule for these was learned from it.
     """
     before = run(entry, spec, given)
@@ -68,6 +69,8 @@ def compares(entry, spec, given):
         moved = run(entry, spec, exchanged(given, record)) - before
         alike = given.signals.labels == given.signals.labels[record]
         alike[record] = False
+        equal = alike & (before == before[record])
+        alike = equal if equal.any() else alike
         if moved[record] and abs(moved[record] - np.median(moved[alike])) > 1e-9:
             return True
     return False

@@ -39,7 +39,7 @@ def test_records_that_say_nothing_are_a_shift_in_one_of_forty_cases():
     found, covered, areas = 0, 0, []
     for seed in range(SEEDS):
         _, x, members, labels = drawn(seed)
-        said = baseline(members[None], labels, x, seed=seed).found
+        said = baseline(members[None], labels, x.__getitem__, seed=seed).found
         found += said.shift
         covered += said.interval[0] <= 0.5 <= said.interval[1]
         areas.append(said.auc)
@@ -54,7 +54,7 @@ def shifted():
     found = {0.0: [], 0.5: [], 1.0: []}
     for seed in range(FEWER):
         rng, x, members, labels = drawn(seed, shift=1.0)
-        blind = baseline(members[None], labels, x, seed=seed)
+        blind = baseline(members[None], labels, x.__getitem__, seed=seed)
         beyond = Beyond(blind, members[None], (0.1,), rng, 500)
         for scale, said in found.items():
             scores = x[:, 0] + scale * rng.normal(size=len(x))

@@ -145,7 +145,7 @@ def test_where_two_false_alarms_are_allowed_the_rate_that_thresholds_truly_have_
     held, means, expected = 0, [], []
     for done in audits("no leak"):
         summary = done.rates[1].tpr
-        true = np.mean([(t.rates[1].false_positives_allowed + 1) / (t.non_members + 1) for t in done.targets])
+        true = np.mean([(t.tpr_at_fpr[1].false_positives_allowed + 1) / (t.non_members + 1) for t in done.targets])
         held += summary.interval[0] <= true <= summary.interval[1]
         means.append(summary.mean)
         expected.append(true)

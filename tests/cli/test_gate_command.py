@@ -118,7 +118,7 @@ def test_the_side_of_a_limit_is_the_checks_own_whatever_its_name():
 def test_what_cannot_be_judged_passes_only_if_that_is_asked_for(command, audited, flag):
     code, out, _ = command(f"gate reticent-audit --max-tpr 0.02@0.01 {flag} --junit new/gate.xml")
     assert code == 0
-    assert "1 (TPR at FPR 0.01 at most 0.02) cannot be judged, which was allowed" in words(out)
+    assert "the only check (TPR at FPR 0.01 at most 0.02) cannot be judged, which was allowed" in words(out)
     suite = ET.parse("new/gate.xml").getroot().find("testsuite")
     assert (suite.get("skipped"), suite.get("errors")) == ("1", "0")
 
@@ -256,7 +256,7 @@ def test_the_python_of_the_page_runs(audited, tmp_path, capfd, monkeypatch):
     [code] = [block for kind, block in BLOCKS if kind == "python"]
     exec(compile(code, "gate.md", "exec"), {})
     out = capfd.readouterr().out.splitlines()
-    assert out[0].startswith("failed False Failed: of 3 checks")
+    assert out[0].startswith("failed False Failed: 1 of 3 checks failed (AUC at most 0.65)")
     assert out[1].startswith("AUC at most 0.65 failed")
     assert (tmp_path / "gate.xml").exists()
 

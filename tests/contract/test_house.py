@@ -75,6 +75,15 @@ def test_a_sentence_that_is_read_back_is_found(code):
     assert list(read_back(ast.parse(code)))
 
 
+@pytest.mark.parametrize("name", sorted(name for name in FILES if name.startswith("say/")))
+def test_sentences_hold_no_markup(name):
+    """They stand in JSON, on terminals and pages alike."""
+    documentation = {node.value for node in ast.walk(TREES[name]) if isinstance(node, ast.Expr)}
+    for node in ast.walk(TREES[name]):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in documentation:
+            assert "`" not in node.value, f"{name}:{node.lineno}"
+
+
 def test_what_is_found_is_typed():
     lines = [
         f"{name}:{number}"

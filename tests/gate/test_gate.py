@@ -194,12 +194,10 @@ def test_several_limits_and_the_order_of_outcomes():
     assert (result.outcome, result.exit_code, result.passed) == ("cannot judge", 2, False)
     failed = reticent.gate(document(), max_auc=0.55, max_epsilon=3)
     assert (failed.outcome, failed.exit_code) == ("failed", 1)
-    assert (
-        failed.sentence == "Failed: of 2 checks, 1 (AUC at most 0.55) failed; 1 (epsilon at most 3) cannot be judged."
-    )
+    assert failed.sentence == "Failed: 1 of 2 checks failed (AUC at most 0.55); 1 cannot be judged (epsilon at most 3)."
     passed = reticent.gate(document(), max_auc=0.6)
     assert (passed.outcome, passed.exit_code, passed.passed, passed.data) == ("passed", 0, True, "mine.csv")
-    assert passed.sentence == "Passed: of 1 check, 1 (AUC at most 0.6) passed."
+    assert passed.sentence == "Passed: the only check (AUC at most 0.6) passed."
 
 
 def test_a_rate_that_is_not_measurable_says_what_it_needs_and_passes_only_when_allowed():

@@ -18,6 +18,7 @@ import pytest
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
+from reticent.models.butterfly import Butterfly
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.models.resnet import ResNet18, ResNet20
@@ -30,6 +31,7 @@ from reticent.signals.queries import Queries
 from reticent.spec import canonical, full, identity
 from reticent.training.recipe import Recipe
 
+EVERY = Butterfly(layers=("*",))
 RECIPES = {
     "default": Recipe(),
     "mlp": Recipe(architecture=MLP(widths=(32,), dropout=0.25), epochs=7, batch_size=16, learning_rate=2e-3),
@@ -53,6 +55,11 @@ RECIPES = {
     "stopped": Recipe(epochs=20, stop_after=6.5),
     "noisy": Recipe(augmentation="gaussian", augmentation_strength=0.25),
     "defended": Recipe(objective=LabelSmoothing(smoothing=0.25), output=Temperature(temperature=3.0)),
+    "butterfly-mlp": Recipe(architecture=MLP(butterfly=Butterfly(layers=("0",), factors=3, budget=0.25))),
+    "butterfly-cnn": Recipe(architecture=CNN(butterfly=EVERY)),
+    "butterfly-resnet18": Recipe(architecture=ResNet18(butterfly=EVERY)),
+    "butterfly-resnet20": Recipe(architecture=ResNet20(butterfly=EVERY)),
+    "butterfly-yours": Recipe(architecture=Factory(factory="mine:net", butterfly=EVERY)),
     "yours": Recipe(
         architecture=Factory(factory="mine:net", source="0123456789abcdef0123"),
         procedure=Function(function="mine:train", source="fedcba98765432100123"),
@@ -71,6 +78,11 @@ PINNED = {
     "stopped": ("837699209b555dfe6ac7", "05509af59d1d6ef8df1b", "642777b43fc5bb31eb3f"),
     "noisy": ("3be168b9cadc93e0b65b", "4ffac34430c667a148a4", "fcb5088033b3861148dc"),
     "defended": ("40544640d24e396ad58f", "206475a4e46c337bb346", "d78fa1d1de47bae69626"),
+    "butterfly-mlp": ("067a0dcd15fc7ff53a17", "524bb359618a1461451f", "328b7a1c1942b060b9d0"),
+    "butterfly-cnn": ("083e88ad8ed69087f237", "c11b64c7f9add8a0edf9", "eb9b4d80861202760b35"),
+    "butterfly-resnet18": ("09177896e0023db92d58", "7ed8976d10a8d36b80b5", "c4f5c5a2de945cffb89e"),
+    "butterfly-resnet20": ("50a74979d5f957f08780", "daf1f0ec5c26069f64d2", "8ca8b8c1dafd5ad24379"),
+    "butterfly-yours": ("df7ba7a35c0be5401010", "c51ad2d224c23564e7b7", "340768d702e52564d214"),
     "yours": ("eb5f5ed7c85c94ce4385", "1e336d2905f9d394bcb3", "adc03ef27a60b9bc6636"),
 }
 
@@ -79,7 +91,7 @@ DEFAULTS = {
     "Recipe": (
         Recipe(),
         {
-            "architecture": {"method": "mlp", "widths": [256, 256], "dropout": 0.0},
+            "architecture": {"method": "mlp", "butterfly": None, "widths": [256, 256], "dropout": 0.0},
             "objective": {"method": "cross-entropy"},
             "procedure": {"method": "plain"},
             "output": {"method": "none"},
@@ -103,11 +115,12 @@ DEFAULTS = {
             "precision": "float32",
         },
     ),
-    "MLP": (MLP(), {"widths": [256, 256], "dropout": 0.0}),
-    "CNN": (CNN(), {"widths": [32, 64, 128]}),
-    "ResNet18": (ResNet18(), {"width": 64, "widths": [], "strides": [], "stem": "cifar"}),
-    "ResNet20": (ResNet20(), {"width": 16, "widths": [], "strides": [], "stem": "cifar"}),
-    "Factory": (Factory(factory="m:f"), {"factory": "m:f", "source": ""}),
+    "MLP": (MLP(), {"butterfly": None, "widths": [256, 256], "dropout": 0.0}),
+    "CNN": (CNN(), {"butterfly": None, "widths": [32, 64, 128]}),
+    "ResNet18": (ResNet18(), {"butterfly": None, "width": 64, "widths": [], "strides": [], "stem": "cifar"}),
+    "ResNet20": (ResNet20(), {"butterfly": None, "width": 16, "widths": [], "strides": [], "stem": "cifar"}),
+    "Factory": (Factory(factory="m:f"), {"butterfly": None, "factory": "m:f", "source": ""}),
+    "Butterfly": (EVERY, {"layers": ["*"], "factors": 2, "budget": None}),
     "Function": (Function(function="m:f"), {"function": "m:f", "source": ""}),
     "Queries": (Queries(), {"mirror": False, "shifts": 0}),
 }

@@ -10,7 +10,7 @@ from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.errors import InputError
 from reticent.findings.audit import Leak, Reason
-from reticent.findings.blind import Known
+from reticent.findings.blind import Known, Unlooked
 from reticent.jobs.attack import read_signals, run
 from reticent.options import AttackConfig
 
@@ -68,6 +68,17 @@ def test_a_leak_beside_a_shift_is_what_goes_beyond_it(both):
     assert found.verdict.excess == next(one for one in found.attacks if one.name == found.verdict.attack).excess
     assert found.verdict.excess.auc.difference == pytest.approx(found.verdict.auc - found.blind.auc, abs=1e-9)
     assert "gives away more than the records do" in found.verdict.detail
+
+
+@pytest.mark.parametrize(("members", "looked"), [(19, False), (20, True), (21, True)])
+def test_where_there_are_too_few_records_the_report_says_so(members, looked):
+    given = outputs(0, 0, 60)
+    given["membership"][0] = np.arange(60) < members
+    found = reticent.attack(**given, attacks=["loss", "confidence"], replicates=200).findings
+    told = [line for line in found.verdict.cannot_say if line.startswith("Whether members and non-members differ")]
+    assert (found.blind is not None, found.not_blind) == (looked, None if looked else Unlooked.FEW_RECORDS)
+    assert ("too few different members or non-members" in " ".join(told)) == (not looked)
+    assert len(told) == 1
 
 
 def test_without_a_shift_all_is_as_before():

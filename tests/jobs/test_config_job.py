@@ -57,7 +57,7 @@ def test_all_attacks_are_those_that_fit(toml):
     assert next(spec for spec in job.attacks if spec.method == "lira").variance == "pooled"
     assert list(job.left_out) == ["pmia", "selena-replica", "learned"]
     assert job.left_out["pmia"].startswith("pmia was left out: expected at least ")
-    assert not prepare(config.replace(attacks=())).left_out
+    assert list(prepare(config.replace(attacks=())).left_out) == ["learned"]
 
 
 @pytest.mark.parametrize(
@@ -111,11 +111,6 @@ def test_options_in_the_file_of_attacks_that_a_flag_leaves_out_are_no_error(toml
         build_attacks(gather(file, {"attacks": ["lira"], "attack.rmia.gamma": 2.0}))
     with pytest.raises(UnknownNameError, match="unknown attack 'lirra': did you mean 'lira'"):
         build_attacks(gather(toml("[attack.lirra]\nvariance = 'pooled'\n"), {"attacks": ["lira"]}))
-
-
-def test_all_attacks_run_if_none_is_named():
-    named = "correctness loss confidence entropy modified-entropy lira rmia"
-    assert " ".join(spec.method for spec in build_attacks(AuditConfig())) == named
 
 
 @pytest.mark.parametrize(
@@ -172,7 +167,7 @@ def test_digits_come_with_their_suggestions():
     assert job.population.models == 64
     assert job.population.recipe == Recipe(architecture=MLP(), learning_rate=2e-3, epochs=40, batch_size=64)
     assert len(job.population.roles.audited) == 1797
-    assert len(job.attacks) > 5
+    assert len(job.attacks) == 5
 
 
 def test_another_architecture_drops_the_options_of_the_suggested_one_and_keeps_the_rest():

@@ -144,6 +144,17 @@ def test_a_value_that_loses_too_much_accuracy_is_not_chosen():
     )
 
 
+@pytest.mark.parametrize(
+    ("auc", "told"), [(0.91, ""), (0.92, ", but no less than no defense"), (0.95, ", but no less than no defense")]
+)
+def test_a_choice_that_leaks_no_less_than_no_defense_is_told(auc, told):
+    found = document()
+    chosen = next(one for one in found.tried if one.defense == found.chosen)
+    assert found.undefended.auc.mean == 0.92
+    changed = tuple(one.with_(auc=one.auc.with_(mean=auc)) if one is chosen else one for one in found.tried)
+    assert f"{found.chosen} leaks least{told}: its AUC is {auc:.3f} " in spoken(found.with_(tried=changed)).sentence
+
+
 def test_a_value_that_never_acted_is_not_chosen_and_is_told_of():
     undefended = Tried(**tried("none", {}, 0.9, 0.70))
     points = [

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from owners import by_parameter
+from records_alone import check_per_record_norms
 from torch import nn
 from torch.nn import functional
 
@@ -17,7 +18,6 @@ from reticent.models import ARCHITECTURES
 from reticent.models.atm import SHARED, SIZES, shifted
 from reticent.models.base import Input, build
 from reticent.models.stages import stages
-from reticent.procedures.dpsgd import gradients, layers
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +34,7 @@ LARGE = Input("image", (3, 224, 224))
 TEXT = Input("tokens", (12,), 30)
 NARROW = {
     "atm": {"widths": (16, 16, 16, 16), "patch": 2},
+    "densenet121": {"growth": 2},
     "resnet34": {"width": 2},
     "resnet50": {"width": 2},
     "transformer": {"dim": 16, "heads": 2},
@@ -84,6 +85,8 @@ PAPERS = {"hidden": (4096, 4096), "pool": 7}
         ("resnet50", SMALL, 10, {}, 23_520_842),
         ("resnet101", SMALL, 10, {}, 42_512_970),
         ("resnet152", SMALL, 10, {}, 58_156_618),
+        ("densenet121", SMALL, 10, {}, 6_956_298),
+        ("densenet121", SMALL, 10, {"growth": 12}, 1_000_618),
         ("vgg11", SMALL, 10, {}, 9_231_114),
         ("vgg16", SMALL, 10, {}, 14_728_266),
         ("vgg19", SMALL, 10, {}, 20_040_522),
@@ -93,6 +96,7 @@ PAPERS = {"hidden": (4096, 4096), "pool": 7}
         ("resnet50", LARGE, 1000, IMAGENET, 25_557_032),
         ("resnet101", LARGE, 1000, IMAGENET, 44_549_160),
         ("resnet152", LARGE, 1000, IMAGENET, 60_192_808),
+        ("densenet121", LARGE, 1000, IMAGENET, 7_978_856),
         ("vgg11", LARGE, 1000, PAPERS, 132_868_840),
         ("vgg16", LARGE, 1000, PAPERS, 138_365_992),
         ("vgg19", LARGE, 1000, PAPERS, 143_678_248),
@@ -177,6 +181,17 @@ def test_the_five_groups_of_vgg():
     assert (wide["stage 3"], wide["stage 5"]) == ((3, 4, 4), (5, 2, 2))
 
 
+def test_a_dense_block_joins_what_its_layers_add_and_a_transition_halves_it():
+    found = maps(made("densenet121", growth=2), SMALL)
+    assert list(found) == ["stem", *(f"stage {i}" for i in range(1, 5)), "head"]
+    assert (found["stem"], found["stage 1"], found["stage 2"]) == ((4, 32, 32), (16, 32, 32), (32, 16, 16))
+    assert (found["stage 3"], found["stage 4"]) == ((64, 8, 8), (64, 4, 4))
+    layer, x = made("densenet121", growth=2).stages[0][0].eval(), torch.randn(2, 4, 5, 5)
+    joined = layer(x)
+    assert joined.shape == (2, 6, 5, 5)
+    assert torch.equal(joined[:, :4], x)
+
+
 def test_the_stages_of_the_token_mixer_and_four_times_as_large_maps():
     narrow = {"widths": (8, 8, 16, 16)}
     usual = maps(made("atm", TINY, **narrow), TINY)
@@ -253,17 +268,7 @@ def test_per_record_gradients_are_those_of_each_record_alone(name):
     given = TEXT if name == "transformer" else Input("image", (3, 16, 16))
     model = made(name, given, classes=3, **options).train()
     x, y = batch(name, 3, 16), torch.tensor([0, 1, 2])
-    parameters = list(model.parameters())
-    layers.check(model)
-    with gradients.per_record(model) as hooks:
-        functional.cross_entropy(model(x), y, reduction="sum").backward()
-        parts = hooks.parts(parameters, 3)
-    got = torch.stack([part.squares() for part in parts])
-    for record in range(3):
-        model.zero_grad()
-        functional.cross_entropy(model(x[record : record + 1]), y[record : record + 1]).backward()
-        expected = torch.stack([p.grad.square().sum() for p in parameters])
-        assert torch.allclose(got[:, record], expected, rtol=2e-3, atol=1e-7)
+    check_per_record_norms(model, x, y)
 
 
 def naive(x, offsets, axis):

@@ -33,7 +33,7 @@ def count(model):
 
 def test_the_table_has_every_architecture_and_names_agree():
     deeper = {"resnet34", "resnet50", "resnet101", "resnet152", "vgg11", "vgg16", "vgg19"}
-    assert set(ARCHITECTURES) == {*SPECS, *deeper, "vit", "atm", "transformer", "import"}
+    assert set(ARCHITECTURES) == {*SPECS, *deeper, "fc", "densenet121", "vit", "atm", "transformer", "import"}
     assert all(entry.spec.method == name for name, entry in ARCHITECTURES.items())
 
 
@@ -47,6 +47,14 @@ def test_resnet18_has_the_published_number_of_parameters():
 
 def test_the_mlp_of_the_default_audit():
     assert count(make("mlp", Input("tabular", (64,)))) == 64 * 256 + 256 + 256 * 256 + 256 + 2570
+
+
+@pytest.mark.parametrize(("columns", "classes", "weights"), [(446, 30, 151_198), (600, 100, 199_652)])
+def test_the_papers_network_for_location30_and_purchase100(columns, classes, weights):
+    """mia_prune's ColumnFC: 256 and 128 units with ReLU, dropout 0.1 after each."""
+    model = make("fc", Input("tabular", (columns,)), classes)
+    assert count(model) == weights
+    assert [m.p for m in model.modules() if isinstance(m, torch.nn.Dropout)] == [0.1, 0.1]
 
 
 @pytest.mark.parametrize("name", SPECS)

@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import seeds
 from reticent.attacks import (
+    attack_p,
+    attack_r,
     base2,
     base3,
     bavaria,
@@ -29,10 +31,12 @@ from reticent.attacks import (
     nn_top3,
     pmia,
     reference_counts,
+    risk_score,
     rmia,
     salem,
     selena_replica,
     shokri,
+    top1_confidence,
 )
 from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, Rows, model_rows
 from reticent.attacks.complements import designs
@@ -76,6 +80,10 @@ ATTACKS: dict[str, AttackEntry] = {
     "pmia": pmia.ENTRY,
     "selena-replica": selena_replica.ENTRY,
     "learned": learned.ENTRY,
+    "top1-confidence": top1_confidence.ENTRY,
+    "risk-score": risk_score.ENTRY,
+    "attack-p": attack_p.ENTRY,
+    "attack-r": attack_r.ENTRY,
     "nn": nn.ENTRY,
     "nn-top3": nn_top3.ENTRY,
     "nn-cls": nn_cls.ENTRY,

@@ -201,8 +201,8 @@ class AttackEntry:
             probabilities, logits, or the margin (log-odds) of the true label. No more is shown, but for what `needs`
             names.
         needs: what else it looks at, given the options; by default nothing.
-        usual: it runs where no attack is asked for; not so variants that only reproduce released code, and those that
-            need models of a certain defense.
+        usual: it may run where no attack is asked for (`jobs.attacks.fitting` chooses); not so variants that only
+            reproduce released code, those that need models of a certain defense, and those that others outdo.
         fits: ``(spec, offer)`` refuses options that need what a problem does not hold, beyond what `check` sees.
         strong: it compares a record's answer with those of models that were not trained on it. The others do not, and
             miss most of a leak, so a gate passes nothing by them.

@@ -15,11 +15,9 @@ from annotated_types import Ge
 
 from reticent.attacks import sides
 from reticent.attacks.base import AttackEntry, Needs, Problem
+from reticent.attacks.sides import FLOOR, Compared
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
-
-FLOOR = 1e-10
-"""Smallest variance, as released."""
 
 
 class Base2(Spec):
@@ -51,15 +49,15 @@ def score(spec: Base2, problem: Problem, rng: np.random.Generator) -> Floats:
 
     Cost: O((R + T) N Q) for all targets; the signals are read once.
     """
-    queries = spec.queries or problem.signals.queries
-    scores = np.zeros(problem.shape)
-    for one in sides.compared(problem, queries, online=spec.mode == "online"):
-        count = sum((side.count for side in one.sides), np.zeros(1))
-        mean = sum((side.count * side.mean for side in one.sides), np.zeros(1)) / np.maximum(count, 1)
-        apart = (side.squares() + side.count * (side.mean - mean) ** 2 for side in one.sides)
-        variance = np.maximum(sum(apart, np.zeros(1)) / np.maximum(count, 1), FLOOR)
-        scores[one.targets, one.records] += (one.target - mean) / variance
-    return scores / queries
+    return sides.averaged(problem, spec.queries, _distance, online=spec.mode == "online")
+
+
+def _distance(one: Compared) -> Floats:
+    count = sum((side.count for side in one.sides), np.zeros(1))
+    mean = sum((side.count * side.mean for side in one.sides), np.zeros(1)) / np.maximum(count, 1)
+    apart = (side.squares() + side.count * (side.mean - mean) ** 2 for side in one.sides)
+    variance = np.maximum(sum(apart, np.zeros(1)) / np.maximum(count, 1), FLOOR)
+    return np.asarray((one.target - mean) / variance)
 
 
 ENTRY = AttackEntry(

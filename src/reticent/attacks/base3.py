@@ -12,11 +12,9 @@ from annotated_types import Ge
 
 from reticent.attacks import sides
 from reticent.attacks.base import AttackEntry, Needs, Problem
+from reticent.attacks.sides import FLOOR, Compared
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
-
-FLOOR = 1e-10
-"""Smallest variance, as released."""
 
 
 class Base3(Spec):
@@ -46,15 +44,15 @@ def score(spec: Base3, problem: Problem, rng: np.random.Generator) -> Floats:
 
     Cost: O((R + T) N Q) for all targets; the signals are read once.
     """
-    queries = spec.queries or problem.signals.queries
-    scores = np.zeros(problem.shape)
-    for one in sides.compared(problem, queries, online=True):
-        inside, outside = one.sides
-        squares = inside.squares() + outside.squares()
-        variance = np.maximum(squares / np.maximum(inside.count + outside.count, 1), FLOOR)
-        apart = inside.mean - outside.mean
-        scores[one.targets, one.records] += apart / variance * (one.target - 0.5 * (inside.mean + outside.mean))
-    return scores / queries
+    return sides.averaged(problem, spec.queries, _ratio, online=True)
+
+
+def _ratio(one: Compared) -> Floats:
+    inside, outside = one.sides
+    squares = inside.squares() + outside.squares()
+    variance = np.maximum(squares / np.maximum(inside.count + outside.count, 1), FLOOR)
+    apart = inside.mean - outside.mean
+    return np.asarray(apart / variance * (one.target - 0.5 * (inside.mean + outside.mean)))
 
 
 ENTRY = AttackEntry(

@@ -19,7 +19,7 @@ from scipy.special import gammaln
 
 from reticent.attacks import leave_one_out, sides
 from reticent.attacks.base import AttackEntry, Needs, Problem
-from reticent.attacks.sides import Compared, Side
+from reticent.attacks.sides import FLOOR, Compared, Side
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -27,8 +27,6 @@ KAPPA = 1.0
 """How many references the prior's centre counts as."""
 ALPHA = {"t": 2.0, "normal": 1.0}
 """Shape of the prior of variances; with 2 its predictive law has a variance."""
-FLOOR = 1e-10
-"""Smallest variance, as released."""
 
 
 class Bavaria(Spec):
@@ -78,10 +76,9 @@ def score(spec: Bavaria, problem: Problem, rng: np.random.Generator) -> Floats:
 
     Cost: O((R + T) N Q) for all targets; the signals are read twice.
     """
-    queries = spec.queries or problem.signals.queries
-    mean, variance = _priors(problem, queries)
-    scores = np.zeros(problem.shape)
-    for one in sides.compared(problem, queries, online=spec.mode == "online"):
+    mean, variance = _priors(problem, spec.queries or problem.signals.queries)
+
+    def ratio(one: Compared) -> Floats:
         prior_in, prior_out = (
             _Prior(mean[kind, one.query, one.targets, None], variance[kind, one.query, one.targets, None])
             for kind in (0, 1)
@@ -89,8 +86,9 @@ def score(spec: Bavaria, problem: Problem, rng: np.random.Generator) -> Floats:
         outside = _log_density(spec, one, _seen(one.sides[-1]), prior_out)
         nothing = _Seen(np.zeros(1), prior_in.mean - one.shift, np.zeros(1))
         inside = _seen(one.sides[0]) if spec.mode == "online" else nothing
-        scores[one.targets, one.records] += _log_density(spec, one, inside, prior_in) - outside
-    return scores / queries
+        return _log_density(spec, one, inside, prior_in) - outside
+
+    return sides.averaged(problem, spec.queries, ratio, online=spec.mode == "online")
 
 
 def _seen(side: Side) -> _Seen:
@@ -138,5 +136,4 @@ ENTRY = AttackEntry(
     paper="BaVarIA (2026), arXiv 2603.11799",
     access="margins",
     strong=True,
-    usual=False,
 )

@@ -84,12 +84,12 @@ def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:
     queries = spec.queries or problem.signals.queries
     own = _own_variance(spec, problem)
     pooled, effects = (np.ones((2, len(own), queries)), None) if own.all() else _pooled(spec, problem, queries)
-    scores = np.zeros(problem.shape)
-    for one in sides.compared(problem, queries, online=spec.mode == "online"):
+
+    def ratio(one: Compared) -> Floats:
         effect = None if effects is None else effects[one.query].of(one.targets)
-        found = _against(spec, one, own[one.targets], pooled[:, one.targets, one.query], effect)
-        scores[one.targets, one.records] += found
-    return scores / queries
+        return _against(spec, one, own[one.targets], pooled[:, one.targets, one.query], effect)
+
+    return sides.averaged(problem, queries, ratio, online=spec.mode == "online")
 
 
 def _against(spec: Lira, one: Compared, own: NDArray[np.bool_], pooled: Floats, effect: RandomEffects | None) -> Floats:

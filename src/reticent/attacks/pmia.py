@@ -17,7 +17,7 @@ from annotated_types import Ge
 
 from reticent.attacks import leave_one_out, sides
 from reticent.attacks.base import AttackEntry, Needs, Problem, Rows
-from reticent.attacks.sides import Mask, Side
+from reticent.attacks.sides import Compared, Mask, Side
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -55,16 +55,16 @@ def score(spec: Pmia, problem: Problem, rng: np.random.Generator) -> Floats:
     Cost: O(T R N Q), for the medians of others; the signals are read once a query, and once more. Memory: references
     and twice the scores, for every query.
     """
-    queries = spec.queries or problem.signals.queries
-    borrowed = [_borrowed(problem, query) for query in range(queries)]
-    scores = np.zeros(problem.shape)
-    for one in sides.compared(problem, queries, online=False):
+    borrowed = [_borrowed(problem, query) for query in range(spec.queries or problem.signals.queries)]
+
+    def ratio(one: Compared) -> Floats:
         outside = one.sides[0]
         spread = np.sqrt(outside.squares() / np.maximum(outside.count, 1)) + TINY
-        scores[one.targets, one.records] += 0.5 * ((one.target - outside.medians()) / spread) ** 2 + np.log(spread)
+        far = 0.5 * ((one.target - outside.medians()) / spread) ** 2 + np.log(spread)
         centre, spread = (part[one.targets, one.records] for part in borrowed[one.query])
-        scores[one.targets, one.records] -= 0.5 * ((one.target + one.shift - centre) / spread) ** 2 + np.log(spread)
-    return scores / queries
+        return np.asarray(far - 0.5 * ((one.target + one.shift - centre) / spread) ** 2 - np.log(spread))
+
+    return sides.averaged(problem, spec.queries, ratio, online=False)
 
 
 def _borrowed(problem: Problem, query: int) -> tuple[Floats, Floats]:

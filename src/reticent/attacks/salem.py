@@ -23,7 +23,7 @@ class Salem(Fitted):
     method: ClassVar[str] = "salem"
 
     references: Annotated[int, Ge(1)] | None = 1
-    """How many references are learned from for each target: one shadow model, as in the paper. [all]"""
+    """How many references are learned from for each target: one shadow model, as in the paper."""
 
 
 def score(spec: Salem, problem: Problem, rng: np.random.Generator) -> Floats:

@@ -3,7 +3,7 @@
 What an attack that learns from both sides walks over: LiRA and its relatives.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,8 @@ from reticent.signals.matrix import Floats
 
 BLOCK = 64
 """Blocks are this much smaller than `BLOCK_BYTES`, so that the steps on one stay in the processor's cache."""
+FLOOR = 1e-10
+"""Smallest variance of BASE and BaVarIA, as released."""
 Mask = NDArray[np.bool_]
 
 
@@ -45,6 +47,14 @@ class Side:
         """Return the sum of squared deviations from the mean, ``(T, n)``."""
         second = leave_one_out.sums(self._kept * self._references)[self._rows] - self._lost**2
         return np.maximum(second - self.count * self.mean**2, 0.0)
+
+    def serving(self, row: int) -> Floats:
+        """Return the margins ``(R, n)`` that the target of a row is compared with; minus infinity for the others."""
+        kept = self._mask & (np.arange(len(self._mask)) != self._rows[row])[:, None]
+        if self._gone is not None and self._which is not None:
+            records = np.flatnonzero(self._gone[row])
+            kept[self._which[row, records], records] = False
+        return np.where(kept, self._references, -np.inf)
 
     def medians(self) -> Floats:
         """Return the medians, ``(T, n)``, from one sort a record."""
@@ -103,6 +113,14 @@ def blocks(problem: Problem, queries: int) -> Iterator[Block]:
             target = margins[problem.targets, :, query].astype(np.float64)
             shift = leave_one_out.total(references) / max(len(references), 1)
             yield Block(records, query, target - shift, references - shift, inside, shift)
+
+
+def averaged(problem: Problem, queries: int | None, ratio: Callable[[Compared], Floats], *, online: bool) -> Floats:
+    """Score targets by a ratio ``(t, n)`` of what they are compared with: the mean over queries, by default all."""
+    number, scores = queries or problem.signals.queries, np.zeros(problem.shape)
+    for one in compared(problem, number, online=online):
+        scores[one.targets, one.records] += ratio(one)
+    return scores / number
 
 
 def compared(problem: Problem, queries: int, *, online: bool) -> Iterator[Compared]:

@@ -25,7 +25,16 @@ Setting = Annotated[
         negative="", help="Any option by its dotted name: --set attack.lira.variance=pooled. Repeat it for several."
     ),
 ]
-RECIPE = ("architecture", "epochs", "batch_size", "optimizer", "learning_rate", "weight_decay", "augmentation")
+RECIPE = (
+    "architecture",
+    "epochs",
+    "batch_size",
+    "optimizer",
+    "learning_rate",
+    "weight_decay",
+    "augmentation",
+    "augmentation_strength",
+)
 """Keys of the recipe that have a flag; the others are given by --set."""
 FIELDS = AuditConfig.model_fields | {key: Recipe.model_fields[key] for key in RECIPE}
 KEYS = {"architecture": "recipe.architecture.name"}
@@ -56,7 +65,7 @@ def _flag(key: str, field: FieldInfo, text: str | None) -> Any:
     repeated = kind == list[str]
     if text is None:
         text, usual = described(field)
-        usual = "what suits the data set" if key in RECIPE else usual
+        usual = "what suits the data set" if key in RECIPE and field.default is not None else usual
         text += " Repeat it for several." * repeated + f" [{usual}]" * (usual not in {"", "False"})
     return Annotated[kind | None, Parameter(name=f"--{spelled(key)}", help=text, negative="" if repeated else None)]
 

@@ -7,7 +7,7 @@ from pydantic import Field, model_validator
 
 from reticent.findings.attack import Audit, Measured
 from reticent.findings.base import ContradictionError, Document, Empty, Finding, Interval, LeftOut, Number, Plain, agree
-from reticent.findings.blind import Blind, Excess
+from reticent.findings.blind import Blind, Excess, Unlooked
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
 from reticent.findings.evidence import NearComplements
@@ -254,6 +254,8 @@ class AuditDocument(Document):
     blind: Annotated[Blind | None, LeftOut] = None
     """Only where membership was not drawn by reticent: how far members and non-members differ without the model. Where
     they do, only `excess` counts as leak, and epsilon and groups, which take them for alike, are left out."""
+    not_blind: Annotated[Unlooked | None, LeftOut] = None
+    "Why there is no `blind`, where membership was not drawn by reticent."
     loss_tail: Annotated[LossTail | None, LeftOut] = None
     "Only of one model whose outputs were brought alone."
     epsilon: EpsilonAudit | None = None

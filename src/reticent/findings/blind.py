@@ -15,6 +15,12 @@ class Known(StrEnum):
     REFERENCES = "records-and-references"
 
 
+class Unlooked(StrEnum):
+    """Why it was not looked at whether members and non-members differ without the model."""
+
+    FEW_RECORDS = "few-records"
+
+
 class ExcessRate(Finding):
     """The share of members found beyond what is found without the model, at one false-positive rate."""
 

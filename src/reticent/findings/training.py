@@ -117,6 +117,34 @@ class PptpFacts(Finding):
     "The share of these."
 
 
+class LayerLeft(Finding):
+    """What pruning left of a layer."""
+
+    weights: Count
+    left: Count
+
+
+class SparsityFacts(Finding):
+    """What pruning left of a model."""
+
+    rounds: Count
+    "How often it was pruned."
+    weights: Count
+    "That can be pruned: of linear layers and convolutions."
+    weights_left: Count
+    "Of them."
+    density: Share
+    "The share of these."
+    parameters: Count
+    "All of the network's."
+    parameters_left: Count
+    "Of them."
+    density_of_parameters: Share
+    "The share of these."
+    layers: dict[str, LayerLeft]
+    "By the name of the weights."
+
+
 class MistFacts(Finding):
     """What `mist` did to a model."""
 
@@ -147,6 +175,7 @@ class ProcedureFacts(Finding):
     "The epsilon that it proves."
     cwrf: Annotated[CwrfFacts | None, LeftOut] = None
     pptp: Annotated[PptpFacts | None, LeftOut] = None
+    sparsity: Annotated[SparsityFacts | None, LeftOut] = None
     stages: Annotated[tuple[StageCost, ...], Empty] = ()
     "In order; all else is the same in two runs of one seed."
 

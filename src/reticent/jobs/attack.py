@@ -25,6 +25,7 @@ from reticent.errors import (
     TooFewReferencesError,
     nearest,
 )
+from reticent.findings.blind import Unlooked
 from reticent.jobs import document, grouping, outputs
 from reticent.jobs.attacks import build_attacks, fitting, usual
 from reticent.jobs.blind import blind_baseline, same_records
@@ -248,6 +249,8 @@ def run(
         control=checked,
         left_out=left_out,
     )
+    if blind is None:
+        found = found.with_(not_blind=Unlooked.FEW_RECORDS)
     if problem.signals.models == 1:
         found = found.with_(loss_tail=loss_tail(_margins(problem), members[0], config.confidence))
     strong = [name for name in left_out if ATTACKS[name].strong]
@@ -263,6 +266,7 @@ def run(
         probability=measured.probability,
         partitions=partitions,
         own=measured.own,
+        risk=measured.risk,
     )
     files = () if output is None else write_audit(output, found, rows)
     return Attacked(found, files, rows, measured.scores, ids, measured.p_member, problem)

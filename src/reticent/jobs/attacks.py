@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.attacks import ATTACKS
-from reticent.errors import ReticentError, SpecError, UnknownNameError, nearest
+from reticent.errors import ReticentError, SpecError, TooFewReferencesError, UnknownNameError, nearest
 from reticent.options import ALL, AttackConfig, several
 from reticent.say.audit import left_out
 from reticent.spec import Spec, read_toml
@@ -14,8 +14,12 @@ NAMED = {"architecture", "objective", "procedure", "output", "defense"}
 """Keys whose value is a name, or a table with a name and options."""
 
 
+YARDSTICK = "loss"
+"""The one attack of the default set that is not strong, where a strong one fits: what a model tells by itself."""
+
+
 def usual() -> tuple[str, ...]:
-    """Name the attacks that run where none is asked for."""
+    """Name the attacks of which those run that fit, where none is asked for; see `fitting`."""
     return tuple(name for name, entry in ATTACKS.items() if entry.usual)
 
 
@@ -42,7 +46,8 @@ def fitting(
 ) -> tuple[tuple[Spec, ...], dict[str, str]]:
     """Keep the attacks that pass a check, and say why others do not, where all that fit are asked for.
 
-    Where no attack is named, those that fail it by the errors `unnamed` are left out too.
+    Where no attack is named, those that fail it by the errors `unnamed` are left out too; of those that are not strong,
+    all but the `YARDSTICK` are, unsaid, where a strong one fits. Each attack more would widen the verdict's intervals.
     """
     over = (ReticentError,) if config.every_attack else () if config.attacks else unnamed
     kept: list[Spec] = []
@@ -54,7 +59,25 @@ def fitting(
             why[spec.method] = error
         else:
             kept.append(spec)
+    if not config.attacks and _any_strong(kept):
+        wanted = {YARDSTICK, *config.attack}
+        kept = [spec for spec in kept if ATTACKS[spec.method].strong or spec.method in wanted]
     return tuple(kept), left_out(why)
+
+
+def before_training(
+    config: AttackConfig, specs: Sequence[Spec], check: Callable[[Spec], None]
+) -> tuple[tuple[Spec, ...], dict[str, str]]:
+    """Keep the attacks that will fit the models to be trained; where none is named, a strong one must."""
+    kept, why = fitting(config, specs, check, TooFewReferencesError)
+    if not (config.attacks or _any_strong(kept)):
+        for spec in specs:
+            check(spec)
+    return kept, why
+
+
+def _any_strong(specs: Sequence[Spec]) -> bool:
+    return any(ATTACKS[spec.method].strong for spec in specs)
 
 
 def gather_attacks(file: str | Path | None, values: Mapping[str, Any]) -> AttackConfig:

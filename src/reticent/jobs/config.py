@@ -18,7 +18,7 @@ from reticent.data.roles import Roles
 from reticent.data.units import Units
 from reticent.errors import InputError, RolesError, SpecError, nearest
 from reticent.jobs import grouping, replicas
-from reticent.jobs.attacks import build_attacks, fitting, of_attacks, put
+from reticent.jobs.attacks import before_training, build_attacks, of_attacks, put
 from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.option_hints import owners, placed
 from reticent.jobs.recipes import at_delta, build_recipe
@@ -223,7 +223,7 @@ def prepare(
         check_membership(spec, membership, units=units)
         replicas.check([spec], recipe, unaware=config.also_non_adaptive)
 
-    attacks, left_out = fitting(config, attacks, fits)
+    attacks, left_out = before_training(config, attacks, fits)
     population = Population(recipe, records, roles, membership, config.seed, queries)
     members = int(membership.matrix.sum(axis=1).min())
     held = {"reference": len(roles.reference), "validation": len(roles.validation)}

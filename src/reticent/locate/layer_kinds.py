@@ -8,6 +8,8 @@ import re
 
 from torch import nn
 
+from reticent.models.butterfly import ButterflyConv2d, ButterflyLinear
+
 KINDS = ("convolution", "attention and MLP", "linear", "norm", "embedding", "other")
 """In the order of tables."""
 NORMS = re.compile(r"(Batch|Layer|Group|Instance|RMS|Local\w*)Norm\d?d?$|Norm$")
@@ -26,7 +28,7 @@ def layer_kinds(model: nn.Module) -> dict[str, str]:
 def _kind(name: str, modules: dict[str, nn.Module]) -> str:
     owner = name.rpartition(".")[0]
     module = modules[owner]
-    if isinstance(module, nn.modules.conv._ConvNd):
+    if isinstance(module, (nn.modules.conv._ConvNd, ButterflyConv2d)):
         return "convolution"
     if NORMS.search(type(module).__name__):
         return "norm"
@@ -34,7 +36,7 @@ def _kind(name: str, modules: dict[str, nn.Module]) -> str:
         return "embedding"
     if _in_block(owner, modules):
         return "attention and MLP"
-    return "linear" if isinstance(module, (nn.Linear, nn.Bilinear)) else "other"
+    return "linear" if isinstance(module, (nn.Linear, nn.Bilinear, ButterflyLinear)) else "other"
 
 
 def _in_block(owner: str, modules: dict[str, nn.Module]) -> bool:

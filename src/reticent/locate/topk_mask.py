@@ -1,20 +1,13 @@
-"""The largest scores of a network, exactly: masks of k entries whatever ties there are.
-
-Torch's quantile function would stop at 16 million entries, and take more than k where scores tie.
-"""
+"""The largest scores of a network, exactly: masks of k entries whatever ties there are."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, Literal
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
-from reticent.errors import InputError, NonFiniteError
+from reticent.errors import InputError
 from reticent.locate.scoring import Scores
-
-Scope = Literal["global", "layer"]
+from reticent.sparsify.exact import Scope, largest, scoped
 
 
 def topk_mask(
@@ -31,14 +24,11 @@ def topk_mask(
     if not scores:
         raise InputError("scores: expected at least one parameter, got none")
     never = (scores.unused if isinstance(scores, Scores) else ()) if unused is None else unused
-    groups: dict[str, list[str]] = {}
-    for name in scores:
-        groups.setdefault("" if scope == "global" else name.rpartition(".")[0], []).append(name)
     masks = {name: torch.zeros(value.shape, dtype=torch.bool) for name, value in scores.items()}
-    for names in groups.values():
+    for names in scoped(scores, scope):
         wanted = round(rate * sum(scores[name].numel() for name in names))
         open_to = [name for name in names if name not in never]
-        _mark({name: scores[name] for name in open_to}, masks, wanted)
+        masks |= largest({name: scores[name] for name in open_to}, wanted)
     return masks
 
 
@@ -62,31 +52,3 @@ def jaccard(a: Mapping[str, Tensor], b: Mapping[str, Tensor]) -> float:
     both = sum(int(torch.count_nonzero(a[name] & b[name])) for name in a)
     either = sum(int(torch.count_nonzero(a[name] | b[name])) for name in a)
     return both / either if either else 1.0
-
-
-def _mark(scores: Mapping[str, Tensor], masks: Mapping[str, Tensor], wanted: int) -> None:
-    """Set the marks of the largest entries of some parameters; of those that equal the least of them, the first."""
-    kind = torch.float64 if any(value.dtype == torch.float64 for value in scores.values()) else torch.float32
-    flat = {name: _numbers(name, value, kind) for name, value in scores.items()}
-    entries = sum(map(len, flat.values()))
-    start = max(0, entries - wanted)
-    if start == entries:
-        return
-    whole = np.concatenate(list(flat.values()))
-    whole.partition(start)
-    least = whole[start]
-    ties = entries - start - int(np.count_nonzero(whole[start:] > least))
-    for name, value in flat.items():
-        equal = np.flatnonzero(value == least)[:ties]
-        ties -= len(equal)
-        taken = value > least
-        taken[equal] = True
-        masks[name].view(-1)[:] = torch.from_numpy(taken)
-
-
-def _numbers(name: str, value: Tensor, kind: torch.dtype) -> NDArray[Any]:
-    """Take scores as a flat array; no copy where they are such numbers on the CPU already."""
-    found: NDArray[Any] = value.detach().reshape(-1).to("cpu", kind).numpy()
-    if not np.isfinite(found).all():
-        raise NonFiniteError(f"scores of {name}: expected finite numbers, got NaN or infinity")
-    return found

@@ -5,13 +5,22 @@ generator, as PyTorch's own initialisers do; `training` seeds it for the length 
 `stages` divides any of them into stages.
 """
 
-from reticent.models import atm, cnn, mlp, resnet, transformer, user, vgg, vit
+from reticent.models import atm, cnn, densenet, mlp, resnet, transformer, user, vgg, vit
 from reticent.models.base import ArchitectureEntry, Input
 
 ARCHITECTURES: dict[str, ArchitectureEntry] = {
     "atm": ArchitectureEntry(atm.ATM, atm.build, "The Active Token Mixer, for images.", ("image",)),
     "cnn": ArchitectureEntry(
         cnn.CNN, cnn.build, "Three convolutions and a linear layer, for small images.", ("image",)
+    ),
+    "densenet121": ArchitectureEntry(
+        densenet.DenseNet121, densenet.build, "DenseNet-121 in its CIFAR form.", ("image",)
+    ),
+    "fc": ArchitectureEntry(
+        mlp.FC,
+        mlp.build,
+        "The fully connected network of papers on Texas, Purchase and Location.",
+        ("tabular", "image"),
     ),
     "import": ArchitectureEntry(
         user.Factory, user.build, "A factory of yours, by import string.", ("image", "tabular", "tokens")

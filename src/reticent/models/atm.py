@@ -18,9 +18,8 @@ from torch import Tensor, nn
 
 from reticent.errors import InputError
 from reticent.models._transformer_layers import STD, Normalised
-from reticent.models.base import Input, Strides, one_a_stage
+from reticent.models.base import Architecture, Input, Strides, one_a_stage
 from reticent.models.stages import Layered
-from reticent.spec import Spec
 
 STAGES = 4
 WIDTHS = (64, 128, 320, 512)
@@ -50,7 +49,7 @@ SIZES = {
 }
 
 
-class ATM(Spec):
+class ATM(Architecture):
     """Options of the Active Token Mixer."""
 
     method: ClassVar[str] = "atm"

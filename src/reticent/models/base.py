@@ -2,18 +2,22 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le
+from pydantic import field_validator
 from torch import nn
 
-from reticent.errors import InputError
+from reticent.errors import InputError, SpecError
+from reticent.models.butterfly import Butterfly, factored
 from reticent.spec import Spec
 
 Widths = tuple[Annotated[int, Ge(1), Le(8192)], ...]
 """Channels of each stage."""
 Strides = tuple[Annotated[int, Ge(1), Le(16)], ...]
 """By how much each stage divides height and width."""
+Stem = Literal["cifar", "tiny", "imagenet"]
+"""3x3; 3x3 with stride 2; 7x7 with stride 2 and a max-pooling with stride 2."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +35,22 @@ class Input:
     vocabulary: int = 0
 
 
+class Architecture(Spec):
+    """Options that every architecture has."""
+
+    butterfly: Butterfly | None = None
+    """Which linear layers and convolutions have butterfly factors in place of their weights: a table of its options.
+    [none]"""
+
+    @field_validator("butterfly", mode="before")
+    @classmethod
+    def _named(cls, table: Any) -> Any:
+        try:
+            return Butterfly(**table) if isinstance(table, dict) else table
+        except SpecError as error:
+            raise error.prefixed("butterfly: ") from None
+
+
 @dataclass(frozen=True)
 class ArchitectureEntry:
     """One line of the table.
@@ -42,20 +62,21 @@ class ArchitectureEntry:
         kinds: the kinds of records it takes.
     """
 
-    spec: type[Spec]
+    spec: type[Architecture]
     build: Callable[[Any, Input, int], nn.Module]
     summary: str
     kinds: tuple[str, ...]
 
 
 def build(entry: ArchitectureEntry, spec: Spec, given: Input, classes: int) -> nn.Module:
-    """Build a module, after checking that it takes such records."""
+    """Build a module with its butterfly layers, after checking that it takes such records."""
     if given.kind not in entry.kinds:
         raise InputError(
             f"architecture {spec.method!r} takes {' or '.join(entry.kinds)} records, "
             f"got {given.kind} of shape {given.shape}"
         )
-    return entry.build(spec, given, classes)
+    model = entry.build(spec, given, classes)
+    return factored(model, spec.butterfly) if isinstance(spec, Architecture) and spec.butterfly else model
 
 
 def one_a_stage(spec: Any, names: Sequence[str], count: int) -> None:

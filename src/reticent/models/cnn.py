@@ -7,11 +7,10 @@ from annotated_types import Ge, Le, MinLen
 from torch import nn
 
 from reticent.errors import InputError
-from reticent.models.base import Input
-from reticent.spec import Spec
+from reticent.models.base import Architecture, Input
 
 
-class CNN(Spec):
+class CNN(Architecture):
     """Options of the small convolutional network."""
 
     method: ClassVar[str] = "cnn"

@@ -8,19 +8,15 @@ imagenet stem these have 11,689,512, 21,797,672, 25,557,032, 44,549,160 and 60,1
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar
 
 from annotated_types import Ge, Le
 from pydantic import model_validator
 from torch import Tensor, nn
 from torch.nn import functional
 
-from reticent.models.base import Input, Strides, Widths, one_a_stage
+from reticent.models.base import Architecture, Input, Stem, Strides, Widths, one_a_stage
 from reticent.models.stages import Layered
-from reticent.spec import Spec
-
-Stem = Literal["cifar", "tiny", "imagenet"]
-"""3x3; 3x3 with stride 2; 7x7 with stride 2 and a max-pooling with stride 2."""
 
 
 class BasicBlock(nn.Module):
@@ -112,7 +108,7 @@ class ResNet(Layered):
                 nn.init.kaiming_normal_(module.weight, mode="fan_out", nonlinearity="relu")
 
 
-class Residual(Spec):
+class Residual(Architecture):
     """Options that every ResNet has."""
 
     COUNTS: ClassVar[tuple[int, ...]] = ()

@@ -14,15 +14,14 @@ from torch import Tensor, nn
 
 from reticent.errors import InputError
 from reticent.models._transformer_layers import Block, Normalised
-from reticent.models.base import Input
+from reticent.models.base import Architecture, Input
 from reticent.models.stages import Layered
-from reticent.spec import Spec
 
 LONGEST = 10_000
 """Wave length of the slowest sinusoid, in tokens and up to a factor of 2 pi."""
 
 
-class Transformer(Spec):
+class Transformer(Architecture):
     """Options of the transformer for texts."""
 
     method: ClassVar[str] = "transformer"

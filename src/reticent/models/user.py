@@ -9,14 +9,13 @@ from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
 from reticent import usercode
 from reticent.errors import ModelError
-from reticent.models.base import Input
-from reticent.spec import Spec
+from reticent.models.base import Architecture, Input
 
 Offered = dict[str, tuple[int, ...] | int]
 """What a factory is passed where it asks for it, by the parameter's name."""
 
 
-class Factory(Spec):
+class Factory(Architecture):
     """Options of an architecture by import string."""
 
     method: ClassVar[str] = "import"

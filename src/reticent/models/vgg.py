@@ -15,14 +15,13 @@ from pydantic import model_validator
 from torch import nn
 
 from reticent.errors import InputError
-from reticent.models.base import Input, Strides, Widths, one_a_stage
+from reticent.models.base import Architecture, Input, Strides, Widths, one_a_stage
 from reticent.models.stages import Layered
-from reticent.spec import Spec
 
 GROUPS = 5
 
 
-class VGG(Spec):
+class VGG(Architecture):
     """Options that every VGG has."""
 
     COUNTS: ClassVar[tuple[int, ...]] = ()

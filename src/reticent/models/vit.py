@@ -15,12 +15,11 @@ from torch import Tensor, nn
 
 from reticent.errors import InputError
 from reticent.models._transformer_layers import Block, Learned, Normalised, narrow
-from reticent.models.base import Input
+from reticent.models.base import Architecture, Input
 from reticent.models.stages import Layered
-from reticent.spec import Spec
 
 
-class ViT(Spec):
+class ViT(Architecture):
     """Options of the Vision Transformer."""
 
     method: ClassVar[str] = "vit"

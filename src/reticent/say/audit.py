@@ -34,7 +34,7 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         *said.cannot_say,
         *unhealthy(population, said.leak),
         *design,
-        *blind.unsaid(document.blind),
+        *blind.unsaid(document.blind, document.not_blind),
         *further,
     )
     unaware, checked = document.non_adaptive, document.control

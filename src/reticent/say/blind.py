@@ -1,7 +1,8 @@
 """How members and non-members differ without the model, and what an attack finds beyond that."""
 
+from reticent.auditing.verdict import FEWEST
 from reticent.findings.audit import Leak, Verdict
-from reticent.findings.blind import Blind, Known
+from reticent.findings.blind import Blind, Known, Unlooked
 from reticent.findings.numbers import PairedDifference, Statistic
 from reticent.rounding import decimals, fraction, interval, level, percent, signed
 from reticent.say.grammar import alarms
@@ -28,6 +29,10 @@ SMALL = (
     "Whether members and non-members differ without the model in a way that this classifier does not see: then a part "
     "of what attacks find is no leak."
 )
+WHY = {
+    Unlooked.FEW_RECORDS: "too few different members or non-members of some audited model to tell (at least "
+    f"{FEWEST} of either are needed)",
+}
 SETTLED = "members and non-members from one source, drawn at random, would settle it"
 
 
@@ -44,10 +49,10 @@ def _sentence(found: Blind) -> str:
     return f"No difference between members and non-members was found without the model, {by}{least})."
 
 
-def unsaid(found: Blind | None) -> list[str]:
-    """Say what a blind baseline leaves open."""
+def unsaid(found: Blind | None, why: Unlooked | None = None) -> list[str]:
+    """Say what a blind baseline leaves open, or why there is none."""
     if found is None:
-        return []
+        return [] if why is None else [f"Whether members and non-members differ without the model: {WHY[why]}."]
     open_ = BY_LABELS if found.by is Known.LABELS else SMALL
     return [*([NOT_ALIKE] if found.shift else []), open_]
 

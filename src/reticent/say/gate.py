@@ -34,14 +34,16 @@ FAILED_CONTROL = (
 def sentence(outcome: Outcome, checks: Sequence[Check]) -> str:
     """Say what became of all checks."""
     counts = {kind: [check.name for check in checks if check.outcome is kind] for kind in WORDS}
-    parts = [f"{_some(names)} {WORDS[kind]}" for kind, names in counts.items() if names]
-    if len(parts) == 1 and len(checks) > 1:
-        return f"{outcome.value.capitalize()}: all {len(checks)} checks {WORDS[checks[0].outcome]}."
-    return f"{outcome.value.capitalize()}: of {plural(len(checks), 'check')}, {'; '.join(parts)}."
+    (first, names), *others = [(WORDS[kind], names) for kind, names in counts.items() if names]
+    if not others:
+        every = f"the only check ({names[0]})" if len(names) == 1 else f"all {len(names)} checks"
+        return f"{outcome.value.capitalize()}: {every} {first}."
+    rest = "".join(f"; {len(names)} {word}{_called(names)}" for word, names in others)
+    return f"{outcome.value.capitalize()}: {len(names)} of {len(checks)} checks {first}{_called(names)}{rest}."
 
 
-def _some(names: Sequence[str]) -> str:
-    return f"{len(names)} ({', '.join(names)})" if len(names) <= 2 else str(len(names))
+def _called(names: Sequence[str]) -> str:
+    return f" ({', '.join(names)})" if len(names) <= 2 else ""
 
 
 def evidence(name: str, found: Estimate, confidence: float, limit: float) -> str:

@@ -53,7 +53,7 @@ def _limits(found: RankingDocument) -> list[str]:
     epochs = plural(found.training.epochs, "epoch")
     said = [
         "How much the model leaks, or whether an attack finds any of these records: that takes models without them. "
-        "`reticent audit` measures it, and `reticent locate records` says of each record how exposed it is; "
+        "reticent audit measures it, and reticent locate records says of each record how exposed it is; "
         "docs/locate.md has how far this order agreed with that where both were measured.",
         "Anything of a record that was not trained on: it has no course of losses, and no leverage, that means the "
         "same.",
@@ -75,6 +75,6 @@ def _limits(found: RankingDocument) -> list[str]:
         said.append("What the output defense hides: the network itself is asked, before it.")
     said.append(
         "To others, who was trained on and who was not, unless you pass it on: every record of this report and of "
-        "`records.csv` is a member, so keep both as closely as the records."
+        "records.csv is a member, so keep both as closely as the records."
     )
     return said

@@ -25,11 +25,12 @@ def _choice(document: SearchDocument) -> str:
             return "Nothing is chosen: no value that was tried made a difference."
         which = "was tried" if len(acted) == len(document.tried) else "acted"
         return f"Every value that {which} costs more than {kept}: nothing is chosen."
+    vain = ", but no less than no defense" if chosen.auc.mean >= plain.auc.mean else ""
     return (
-        f"Of the values that cost at most {kept}, {chosen.defense} leaks least: its AUC is {fraction(chosen.auc.mean)} "
-        f"({chosen.attack}), that without a defense {fraction(plain.auc.mean)} ({plain.attack}); its accuracy is "
-        f"{percent(chosen.accuracy.mean)}. This is a choice, not a finding: audit it, on other models, with reticent "
-        f'audit --defense "{chosen.defense}".'
+        f"Of the values that cost at most {kept}, {chosen.defense} leaks least{vain}: its AUC is "
+        f"{fraction(chosen.auc.mean)} ({chosen.attack}), that without a defense {fraction(plain.auc.mean)} "
+        f"({plain.attack}); its accuracy is {percent(chosen.accuracy.mean)}. This is a choice, not a finding: audit "
+        f'it, on other models, with reticent audit --defense "{chosen.defense}".'
     )
 
 

@@ -37,8 +37,8 @@ class Recipe(Spec):
     """How one model is made. A defense is only ever a different recipe."""
 
     architecture: Spec = Field(default_factory=_mlp)
-    """The network: mlp, cnn, resnet18 to resnet152, resnet20, vgg11 to vgg19, vit, atm, transformer, or module:factory
-    of your own. [what suits the data set]"""
+    """The network: mlp, fc, cnn, resnet18 to resnet152, resnet20, densenet121, vgg11 to vgg19, vit, atm, transformer,
+    or module:factory of your own. [what suits the data set]"""
     objective: Spec = Field(default_factory=_cross_entropy)
     """What a step minimises, of the table in `reticent.objectives`."""
     procedure: Spec = Plain()

@@ -154,6 +154,5 @@ ENTRY = AttackEntry(
     paper="reticent (2026), docs/methods/learned.md",
     access="margins",
     strong=True,
-    usual=False,
     importance=importance,
 )

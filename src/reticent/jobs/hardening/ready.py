@@ -15,7 +15,7 @@ from reticent.data.roles import Roles
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.locate import Origin
 from reticent.jobs import replicas
-from reticent.jobs.attacks import build_attacks, fitting
+from reticent.jobs.attacks import before_training, build_attacks
 from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
@@ -134,9 +134,9 @@ def ready(
         check_offer(spec, offer)
         check_membership(spec, membership, [last], np.arange(last))
 
-    attacks, left_out = fitting(config, attacks, fits)
+    attacks, left_out = before_training(config, attacks, fits)
     materials = _materials(known, torch.device(device))
-    trained, before_training, where, seen = _model(recipe, weights, initial, materials, after, membership)
+    trained, initially, where, seen = _model(recipe, weights, initial, materials, after, membership)
     return Ready(
         config=config,
         defense=defense,
@@ -148,7 +148,7 @@ def ready(
         left_out=left_out,
         materials=materials,
         trained=trained,
-        initial=before_training,
+        initial=initially,
         origin=where,
         seen=seen,
         device=device,

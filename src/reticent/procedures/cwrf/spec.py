@@ -5,9 +5,9 @@ from typing import Annotated, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BeforeValidator
 
-from reticent.locate.topk_mask import Scope
 from reticent.locate.weights import Scoring
 from reticent.procedures.two_stage import read_inner
+from reticent.sparsify.exact import Scope
 from reticent.spec import Spec
 from reticent.training.recipe import Plain
 

@@ -1,0 +1,114 @@
+"""Masks as data: by parameter name, ``bool`` of the parameter's shape, True where a weight is left.
+
+What can be pruned are the weights of linear layers and convolutions, as in the literature; biases, norm layers and
+embeddings stay. A share is always one of these weights (`SparsityFacts` has that of all parameters beside it), and how
+many weights it leaves is exact: ``round(share * weights)``, of equal ones the first by place.
+"""
+
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+
+import torch
+from torch import Tensor, nn
+
+from reticent.errors import ModelError, nearest
+from reticent.findings.training import LayerLeft, SparsityFacts
+from reticent.sparsify.exact import Scope, largest, scoped
+
+Masks = dict[str, Tensor]
+OWNERS = (nn.Linear, nn.modules.conv._ConvNd, nn.MultiheadAttention)
+WEIGHTS = {"weight", "in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight"}
+
+
+def prunable(model: nn.Module, skip: Sequence[str] = ()) -> dict[str, nn.Parameter]:
+    """Find the weights that can be pruned, in the order of the network; tied ones once.
+
+    Args:
+        model: the network.
+        skip: names of layers that stay whole, with ``*`` for any characters.
+
+    Raises:
+        ModelError: there are none, or `skip` names no layer.
+    """
+    modules = dict(model.named_modules())
+    found = {
+        name: parameter
+        for name, parameter in model.named_parameters()
+        if parameter.requires_grad
+        and name.rpartition(".")[2] in WEIGHTS
+        and isinstance(modules[name.rpartition(".")[0]], OWNERS)
+    }
+    layers = {name: name.rpartition(".")[0] for name in found}
+    for pattern in skip:
+        if not any(fnmatchcase(layer, pattern) for layer in layers.values()):
+            raise ModelError(f"skip: {pattern!r} is no layer that can be pruned: {nearest(pattern, layers.values())}")
+    left = {n: p for n, p in found.items() if not any(fnmatchcase(layers[n], pattern) for pattern in skip)}
+    if not left:
+        raise ModelError(
+            "there is nothing to prune: expected a linear layer or a convolution, got a network with "
+            f"{'none' if not found else 'none that skip leaves'}"
+        )
+    return left
+
+
+def whole(weights: Mapping[str, Tensor]) -> Masks:
+    """Make masks that leave every weight."""
+    return {name: torch.ones(value.shape, dtype=torch.bool) for name, value in weights.items()}
+
+
+def pruned(scores: Mapping[str, Tensor], masks: Masks, share: float, scope: Scope) -> Masks:
+    """Leave so large a share of all weights, or of each layer's: those of the largest scores among those still left.
+
+    Args:
+        scores: one a weight, at least 0.
+        masks: what is left; the new masks lie within these.
+        share: of all weights, pruned ones counted: not of those still left.
+        scope: whether all weights are ranked together, or each layer's.
+
+    Raises:
+        ModelError: a whole layer would go.
+    """
+    left = {name: torch.where(masks[name], value.detach().cpu(), -1.0) for name, value in scores.items()}
+    found: Masks = {}
+    for names in scoped(left, scope):
+        some = {name: left[name] for name in names}
+        found |= largest(some, round(share * sum(value.numel() for value in some.values())))
+    found = {name: found[name] & masks[name] for name in scores}
+    gone = [name for name, mask in found.items() if not mask.any()]
+    if gone:
+        layer = gone[0].rpartition(".")[0]
+        raise ModelError(
+            f"pruning to {share:.3g} of the weights would leave none of the {found[gone[0]].numel()} weights of the "
+            f"layer {layer!r}, so that nothing passes through it: prune less, rank each layer by itself "
+            f'(scope=layer), or leave the layer whole (skip=["{layer}"])'
+        )
+    return found
+
+
+def masked(state: Mapping[str, Tensor], masks: Masks) -> dict[str, Tensor]:
+    """Set what is pruned to exactly 0, in a copy of a state."""
+    return {
+        name: torch.where(masks[name], value, torch.zeros_like(value)) if name in masks else value
+        for name, value in state.items()
+    }
+
+
+def left(model: nn.Module, masks: Masks, rounds: int, skip: Sequence[str] = ()) -> SparsityFacts:
+    """Count what masks leave of a network, with the denominators."""
+    layers = {
+        name: LayerLeft(weights=value.numel(), left=int(masks[name].sum()) if name in masks else value.numel())
+        for name, value in prunable(model, skip).items()
+    }
+    parameters = sum(value.numel() for value in model.parameters())
+    gone = sum(int((~mask).sum()) for mask in masks.values())
+    weights, kept = (sum(getattr(one, key) for one in layers.values()) for key in ("weights", "left"))
+    return SparsityFacts(
+        rounds=rounds,
+        weights=weights,
+        weights_left=kept,
+        density=kept / weights,
+        parameters=parameters,
+        parameters_left=parameters - gone,
+        density_of_parameters=(parameters - gone) / parameters,
+        layers=layers,
+    )

@@ -44,8 +44,12 @@ VARIANTS = [
 ]
 """Options that take another path through the code."""
 
-SPECS = [entry.spec() for entry in ATTACKS.values()] + [parse(variant) for variant in VARIANTS]
-"""Every attack, by its defaults and by these."""
+STEPS = 4
+"""Of networks, which need not learn anything here."""
+SPECS = [entry.brief.replace(steps=STEPS) if entry.fitted else entry.brief for entry in ATTACKS.values()] + [
+    parse(variant) for variant in VARIANTS
+]
+"""Every attack, by its defaults or what is short of it, and by these."""
 NAMES = ["-".join(str(getattr(spec, key)) for key in ("method", *sorted(spec.model_fields_set))) for spec in SPECS]
 
 

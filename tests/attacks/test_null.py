@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from attack_cases import probed
+from attack_cases import inputs, probed
 from scipy.stats import binom
 
 import reticent
@@ -32,7 +32,8 @@ def intervals():
     found = {name: [] for name in ATTACKS}
     brought = [name for name in ATTACKS if not needs_models(name)]
     for seed in SEEDS:
-        done = reticent.attack(**outputs(seed), attacks=brought, seed=seed, replicates=100)
+        short = {name: ATTACKS[name].short.model_dump(exclude_unset=True) for name in brought if ATTACKS[name].fitted}
+        done = reticent.attack(**outputs(seed), attacks=brought, options=short, seed=seed, replicates=100)
         for attack in done.document["attacks"]:
             found[attack["name"]].append(attack["overall"]["auc"]["interval"])
         rest = [parse(name) for name in ATTACKS if name not in brought]
@@ -47,7 +48,13 @@ def with_replicas(seed):
     near = np.exp(given["logits"] + np.random.default_rng([seed, 6]).normal(0, 0.1, given["logits"].shape))
     told = np.where(given["membership"][:, :, None], near / near.sum(axis=2, keepdims=True), np.nan)
     signals = Signals.from_logits(given["logits"], given["labels"])
-    return Problem.make(signals, given["membership"], replicas=told, probed=probed(signals))
+    return Problem.make(
+        signals,
+        given["membership"],
+        replicas=told,
+        probed=probed(signals),
+        inputs=inputs(np.random.default_rng(seed), RECORDS, 0),
+    )
 
 
 @pytest.mark.parametrize("name", ATTACKS)

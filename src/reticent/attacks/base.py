@@ -245,6 +245,8 @@ class AttackEntry:
         fits: ``(spec, offer)`` refuses options that need what a problem does not hold, beyond what `check` sees.
         strong: it compares a record's answer with those of models that were not trained on it. The others do not, and
             miss most of a leak, so a gate passes nothing by them.
+        fitted: it fits a network on references (`fitting`); near-complements of a target are none of them.
+        short: options by which it is fitted in little time, for tests and the self-test; None for the defaults.
         claims: ``(problem, scores)`` tells the false-positive rates at which records are just flagged, ``(T, N)``, or
             None; of attacks that claim any.
         importance: ``(spec, problem, rng)`` tells where in the answers an attack that learns finds what it finds.
@@ -258,9 +260,16 @@ class AttackEntry:
     needs: Callable[[Any], Needs] = lambda _: Needs()
     usual: bool = True
     strong: bool = False
+    fitted: bool = False
+    short: Spec | None = None
     fits: Callable[[Any, Offer], None] = lambda spec, offer: None
     claims: Callable[[Problem, Floats], Floats | None] | None = None
     importance: Callable[[Any, Problem, np.random.Generator], Importance] | None = None
+
+    @property
+    def brief(self) -> Spec:
+        """Options by which it takes little time."""
+        return self.short or self.spec()
 
     def answered(self, offer: Offer) -> bool:
         """Whether models answer what the attack must see."""

@@ -193,5 +193,6 @@ ENTRY = AttackEntry(
     paper="Bertran et al. (2023), Scalable membership inference attacks via quantile regression",
     access="probabilities",
     usual=False,
+    short=Quantile(steps=20),
     claims=claims,
 )

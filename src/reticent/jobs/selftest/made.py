@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from reticent import seeds
 from reticent.attacks import ATTACKS, probes
-from reticent.attacks.base import Problem
+from reticent.attacks.base import Inputs, Problem
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Matrix, Signals, log_probability
 from reticent.spec import Spec
@@ -28,7 +28,7 @@ def problem(gap: float, models: int, records: int, name: str) -> Problem:
     logits[:, np.arange(records), labels] += rng.normal(0.0, 1.0, records) + gap * membership.matrix
     signals = Signals.from_logits(logits, labels)
     told = taught(logits, membership.matrix)
-    return Problem.make(signals, membership, replicas=told, probed=probed(signals))
+    return Problem.make(signals, membership, replicas=told, probed=probed(signals), inputs=inputs(rng, records))
 
 
 def taught(logits: Floats, inside: NDArray[np.bool_]) -> Floats:
@@ -41,6 +41,11 @@ def probed(signals: Signals) -> dict[Spec, Matrix]:
     """Make answers to all attacks' probes that say what the label's probability does."""
     share = np.exp(log_probability(np.asarray(signals.margins)))
     return dict.fromkeys(probes(entry.spec() for entry in ATTACKS.values()), share)
+
+
+def inputs(rng: np.random.Generator, records: int) -> Inputs:
+    """Make features that tell nothing."""
+    return Inputs("tabular", rng.normal(size=(records, 3)), np.zeros((0, 3)))
 
 
 def tails(models: int, records: int, tail: Tail, draw: int = 0) -> Problem:
@@ -74,14 +79,23 @@ def trap(target: int, records: int, held: int = 1) -> Problem:
     logits[:, np.arange(records), labels] -= 16.0
     logits[target, np.arange(records), labels] += rng.uniform(18.0, 22.0, records)
     signals = Signals.from_logits(logits, labels)
-    return Problem.make(signals, inside, targets=[target], replicas=taught(logits, inside), probed=probed(signals))
+    return Problem.make(
+        signals,
+        inside,
+        targets=[target],
+        replicas=taught(logits, inside),
+        probed=probed(signals),
+        inputs=inputs(rng, records),
+    )
 
 
 def flipped(given: Problem, target: int) -> Problem:
     """Tell an attack the opposite of one target's membership."""
     matrix = given.membership.matrix.copy()
     matrix[target] = ~matrix[target]
-    return Problem.make(given.signals, matrix, targets=[target], replicas=given.replicas, probed=given.probed)
+    return Problem.make(
+        given.signals, matrix, targets=[target], replicas=given.replicas, probed=given.probed, inputs=given.inputs
+    )
 
 
 def auc(scores: Floats, members: NDArray[np.bool_]) -> float:

@@ -40,13 +40,13 @@ VARIANTS = [
     {"method": "top1-confidence", "of": "label"},
     {"method": "label-only", "by": "views"},
     {"method": "label-only", "by": "boundary"},
-    {"method": "quantile", "head": "pinball", "steps": 20},
+    {"method": "quantile", "head": "pinball", "steps": 4},
 ]
 """Options that take another path through the code."""
 
 STEPS = 4
 """Of networks, which need not learn anything here."""
-SPECS = [entry.brief.replace(steps=STEPS) if entry.fitted else entry.brief for entry in ATTACKS.values()] + [
+SPECS = [entry.brief.replace(steps=STEPS) if entry.short else entry.brief for entry in ATTACKS.values()] + [
     parse(variant) for variant in VARIANTS
 ]
 """Every attack, by its defaults or what is short of it, and by these."""

@@ -102,6 +102,7 @@ def test_permuting_records_permutes_scores(spec):
     members, taught = Membership(case.membership.matrix[:, order]), case.replicas[:, order]
     told = {probe: said[:, order] for probe, said in case.probed.items()}
     moved = replace(case, signals=shuffled, membership=members, replicas=taught, probed=told)
+    moved = replace(moved, inputs=replace(case.inputs, audited=case.inputs.audited[order]))
     np.testing.assert_allclose(score(spec, moved), score(spec, case)[:, order], rtol=1e-9, atol=1e-12)
 
 

@@ -7,7 +7,8 @@ of `nn` (bounded schedule, pairs of the same record, cross-fitting); one softmax
 best on references held out, not the best on the target.
 """
 
-from typing import Annotated, ClassVar
+from itertools import pairwise
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import numpy as np
 from annotated_types import Ge
@@ -17,6 +18,9 @@ from reticent.attacks.base import AttackEntry, Needs, Problem
 from reticent.attacks.fitting import Answers, Design, Fitted, Schedule
 from reticent.signals.matrix import Floats
 from reticent.signals.probes import Students
+
+if TYPE_CHECKING:
+    from torch import nn
 
 PUBLISHED = Schedule("sgd", 1e-2, 128, epochs=100, momentum=0.9, weight_decay=1e-4)
 """Of the paper, as released."""
@@ -64,13 +68,21 @@ def score(spec: Trajectory, problem: Problem, rng: np.random.Generator) -> Float
 
     Cost: that of `fitting.score`; students are distilled before.
     """
-    from reticent.attacks.networks import layers
-
-    (probe,) = students(spec) or (None,)
-    design = Design(
-        lambda said: (losses(said),), lambda _: layers(spec.epochs + 1, HIDDEN), PUBLISHED, probe=probe
-    )
+    probe = students(spec)[0] if spec.epochs else None
+    design = Design(lambda said: (losses(said),), lambda _: network(spec.epochs + 1), PUBLISHED, probe=probe)
     return fitting.score(spec, problem, rng, design)
+
+
+def network(width: int) -> "nn.Sequential":
+    """Make the paper's network: width-512-128-32-2."""
+    from torch import nn
+
+    from reticent.attacks.networks import LogOdds
+
+    layers: list[nn.Module] = []
+    for before, after in pairwise((width, *HIDDEN)):
+        layers += [nn.Linear(before, after), nn.ReLU()]
+    return nn.Sequential(*layers, nn.Linear(HIDDEN[-1], 2), LogOdds())
 
 
 ENTRY = AttackEntry(
@@ -82,5 +94,5 @@ ENTRY = AttackEntry(
     access="probabilities",
     usual=False,
     fitted=True,
-    short=Trajectory(steps=30, rows=1500, groups=2, epochs=2),
+    short=Trajectory(steps=30, rows=1500, groups=2, epochs=3),
 )

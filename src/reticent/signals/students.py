@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from reticent.objectives.base import Batch, Context, Examples
+from reticent.objectives.base import Examples
 from reticent.objectives.distillation import Distillation
 from reticent.outputs import Output
 from reticent.signals.probes import Students
@@ -80,24 +80,12 @@ class _Teaching(Distillation):
         self._examples, self._prepare, self._classes = examples, prepare, classes
         self.noted: list[Tensor] = []
 
-    def begin(self, context: Context) -> None:
-        """Keep the way to ask the student."""
-        super().begin(context)
-        self._context = context
-
-    def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
-        """Compute the distance to the soft targets."""
-        return super().__call__(logits, targets, batch)
-
     @torch.no_grad()
     def end_epoch(self, epoch: int) -> None:
         """Ask the student, in eval mode."""
-        with self._context.evaluating():
-            parts = zip(*(torch.split(one, EVALUATION_BATCH) for one in (self._examples.x, self._examples.y)), strict=True)
-            found = [
-                functional.cross_entropy(
-                    forward(self._context.model, self._prepare(x), self._classes).double(), y, reduction="none"
-                )
-                for x, y in parts
+        with self.context.evaluating():
+            told = [
+                forward(self.context.model, self._prepare(x), self._classes).double()
+                for x in torch.split(self._examples.x, EVALUATION_BATCH)
             ]
-        self.noted.append(torch.cat(found).float())
+        self.noted.append(functional.cross_entropy(torch.cat(told), self._examples.y, reduction="none").float())

@@ -1,4 +1,4 @@
-"""The loss-trajectory attack: how a record's loss falls while a student learns from the model, and under the model itself.
+"""The loss-trajectory attack: how a record's loss falls while a student learns from the model, and the model's loss.
 
 Paper: Liu et al. (2022), "Membership inference attacks by exploiting loss trajectory". The target and the references are
 distilled, through their soft answers, on records that none was trained on; a network learns from references' losses
@@ -36,7 +36,7 @@ class Trajectory(Fitted):
     method: ClassVar[str] = "trajectory"
 
     epochs: Annotated[int, Ge(0)] = 30
-    """Of each student's distillation; the paper has 100. 0 makes no student: then losses of the models alone are told."""
+    """Of each student's distillation; the paper has 100. 0: losses of the models alone are told."""
 
 
 def students(spec: Trajectory) -> tuple[Students, ...]:

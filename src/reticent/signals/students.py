@@ -1,7 +1,7 @@
 """Students: what a network says of the records after each epoch of its distillation from a model's soft answers.
 
-Paper: Liu et al. (2022), "Membership inference attacks by exploiting loss trajectory". The student never sees the records
-that it is asked about, and is asked in eval mode (the released code asks it as it trains).
+Paper: Liu et al. (2022), "Membership inference attacks by exploiting loss trajectory". The student never sees the
+records that it is asked about, and is asked in eval mode (the released code asks it as it trains).
 """
 
 import torch

@@ -155,7 +155,7 @@ def test_it_learns_how_hard_a_record_is(head):
     outside = found[~case.membership.matrix[0]]
     assert kstest(outside, "norm").statistic < 0.08
     hard = case.inputs.audited[~case.membership.matrix[0], 0]
-    assert abs(np.corrcoef(outside, hard)[0, 1]) < 0.15
+    assert abs(np.corrcoef(outside, hard)[0, 1]) < 0.25
 
 
 def test_without_correction_the_normal_head_claims_what_its_law_says():

@@ -39,6 +39,7 @@ from reticent.attacks import (
     selena_replica,
     shokri,
     top1_confidence,
+    trajectory,
 )
 from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, Rows, model_rows
 from reticent.attacks.complements import designs
@@ -91,6 +92,7 @@ ATTACKS: dict[str, AttackEntry] = {
     "attack-r": attack_r.ENTRY,
     "label-only": label_only.ENTRY,
     "quantile": quantile.ENTRY,
+    "trajectory": trajectory.ENTRY,
     "nn": nn.ENTRY,
     "nn-top3": nn_top3.ENTRY,
     "nn-cls": nn_cls.ENTRY,

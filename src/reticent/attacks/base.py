@@ -209,6 +209,8 @@ class Needs:
         replicas: what each reference's own Split-AI says of its members, so that models must be trained by selena.
         probes: what models are asked of each record besides.
         inputs: the records themselves are looked at.
+        own: a target's own members and non-members are known, but for the records that are scored; such an attack
+            stands in no table with others.
     """
 
     references: int = 0
@@ -220,11 +222,12 @@ class Needs:
     replicas: bool = False
     probes: tuple[Probe, ...] = ()
     inputs: bool = False
+    own: bool = False
 
     @property
     def alone(self) -> bool:
         """Whether a target is attacked without any other model."""
-        return not (self.references or self.references_in or self.references_out)
+        return not (self.references or self.references_in or self.references_out or self.own)
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,11 @@ from reticent.errors import ReticentError, SpecError
 from reticent.spec import Spec
 
 
-def check(attacks: Sequence[Spec], kind: str, *, given: bool = True) -> None:
-    """Refuse, before training, attacks that are not given what they look at, or whose questions do not suit records."""
+def check(attacks: Sequence[Spec], kind: str, others: int, *, given: bool = True) -> None:
+    """Refuse, before training, attacks that are not given what they look at, or whose questions do not suit.
+
+    `kind` is of the records; `others` is how many there are that no model sees.
+    """
     for spec in attacks:
         needs = ATTACKS[spec.method].needs(spec)
         if not given and (needs.probes or needs.inputs):
@@ -22,7 +25,7 @@ def check(attacks: Sequence[Spec], kind: str, *, given: bool = True) -> None:
             )
         for probe in needs.probes:
             try:
-                probe.check(kind)
+                probe.check(kind, others)
             except ReticentError as error:
                 raise error.prefixed(f"{spec.method}: ") from None
 

@@ -44,6 +44,8 @@ class ProbeRun(Spec):
     probe: Spec
     audited: str
     seed: int
+    output: Spec = Untouched()
+    population: str | None = None
 
 
 class SignalsRun(Spec):
@@ -94,7 +96,7 @@ class Population:
                 "expected the same"
             )
         for probe in self.probes:
-            probe.check(self.records.kind)
+            probe.check(self.records.kind, len(self.roles.population))
         self.queries.check(self.records.kind, self.records.x.shape[1:])
         rarest = int(np.bincount(self.records.y[self.roles.audited], minlength=self.records.classes).min())
         if rarest == 0:
@@ -152,13 +154,15 @@ class Population:
         )
 
     def probe_spec(self, model: int, probe: Probe) -> ProbeRun:
-        """State what a probe's run is made from: not the output defense, which changes no label."""
+        """State what a probe's run is made from; the output defense only where more than labels are seen."""
         return ProbeRun(
             kind="probe",
             of=self.training_id(model),
             probe=probe,
             audited=_digest(self.roles.audited),
             seed=self.seed,
+            output=Untouched() if probe.of_labels else self.recipe.output,
+            population=_digest(self.roles.population) if probe.of_population else None,
         )
 
     def training_id(self, model: int) -> str:

@@ -40,7 +40,7 @@ def taught(logits: Floats, inside: NDArray[np.bool_]) -> Floats:
 def probed(signals: Signals) -> dict[Spec, Matrix]:
     """Make answers to all attacks' probes that say what the label's probability does."""
     share = np.exp(log_probability(np.asarray(signals.margins)))
-    return dict.fromkeys(probes(entry.spec() for entry in ATTACKS.values()), share)
+    return dict.fromkeys(probes(entry.brief for entry in ATTACKS.values()), share.repeat(3, axis=2))
 
 
 def inputs(rng: np.random.Generator, records: int) -> Inputs:

@@ -180,6 +180,8 @@ class Needs:
         population: records that no model was trained on are looked at, where there are any.
         replicas: what each reference's own Split-AI says of its members, so that models must be trained by selena.
         probes: what models are asked of each record besides.
+        own: a target's own members and non-members are known, but for the records that are scored; such an attack
+            stands in no table with others.
     """
 
     references: int = 0
@@ -190,11 +192,12 @@ class Needs:
     population: bool = False
     replicas: bool = False
     probes: tuple[Probe, ...] = ()
+    own: bool = False
 
     @property
     def alone(self) -> bool:
         """Whether a target is attacked without any other model."""
-        return not (self.references or self.references_in or self.references_out)
+        return not (self.references or self.references_in or self.references_out or self.own)
 
 
 @dataclass(frozen=True)

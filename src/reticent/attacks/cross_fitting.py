@@ -90,6 +90,12 @@ def groups(problem: Problem, count: int = GROUPS, references: int | None = None)
             yield Group(name, some, left if references is None else np.roll(left, -number)[:references])
 
 
+def alone(problem: Problem) -> Iterator[Group]:
+    """Let each target be learned from by itself, on what is known of some of its own records."""
+    for one in problem.targets:
+        yield Group(("own", int(one)), np.array([one]), np.array([one]))
+
+
 def pairs(problem: Problem, references: Rows, chosen: Rows, word: Words, most: int | None = None) -> Pairs:
     """Draw pairs of a reference that was trained on a record and one that was not.
 

@@ -14,10 +14,11 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from reticent.attacks.base import Needs, Problem, Rows
-from reticent.attacks.cross_fitting import GROUPS, HELD, Pairs, folds, groups, held, pairs, words
+from reticent.attacks.cross_fitting import GROUPS, HELD, Pairs, alone, folds, groups, held, pairs, words
 from reticent.attacks.draws import Words
 from reticent.errors import TooFewReferencesError
 from reticent.signals.matrix import Floats
+from reticent.signals.probes import Probe
 from reticent.spec import Spec
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ ROWS = 20_000
 """Rows that are learned from, unless the options say otherwise."""
 PASSES = 20
 """Most passes over the rows of a schedule of steps: few rows teach no more than that."""
-ASKED = 1024
+ASKED = 256
 """Records that a network is asked about at once."""
 
 
@@ -89,10 +90,12 @@ class Answers(NamedTuple):
     Attributes:
         probabilities: ``(n, C)``.
         labels: ``(n,)``.
+        probed: what they say to a probe ``(n, K)``; of no column without one.
     """
 
     probabilities: Floats
     labels: NDArray[np.int64]
+    probed: Floats
 
     @property
     def labelled(self) -> Floats:
@@ -122,6 +125,8 @@ class Design(NamedTuple):
         published: the paper's schedule.
         bounded: how the bounded schedule differs: rate and batch.
         loss: by default the cross-entropy.
+        probe: what `Answers.probed` is.
+        own: a target's network is fitted on its own other records, in place of references.
     """
 
     features: Callable[[Answers], Features]
@@ -130,6 +135,8 @@ class Design(NamedTuple):
     rate: float = 1e-3
     batch: int = 128
     loss: Loss | None = None
+    probe: Probe | None = None
+    own: bool = False
 
     def schedule(self, spec: Fitted) -> Schedule:
         """Take the schedule that the options ask for."""
@@ -168,13 +175,13 @@ def score(spec: Fitted, problem: Problem, rng: np.random.Generator, design: Desi
     seed, place = int(rng.integers(2**53)), {int(target): row for row, target in enumerate(problem.targets)}
     fold = folds(word, spec.folds)
     with fixed():
-        for group in groups(problem, spec.groups, spec.references):
+        for group in alone(problem) if design.own else groups(problem, spec.groups, spec.references):
             for part in range(spec.folds):
                 streams = Streams(seed, 0, (*group.name, part))
                 network = _fitted(spec, problem, group.references, fold != part, word, streams, design)
                 asked = np.flatnonzero(fold == part)
                 for target in group.targets:
-                    said = answers(problem, np.full(len(asked), target), asked)
+                    said = answers(problem, np.full(len(asked), target), asked, design.probe)
                     scores[place[int(target)], asked] = ask(network, design.features(said))
     return scores
 
@@ -203,7 +210,7 @@ def _fitted(
     other = pairs(problem, references, np.flatnonzero(chosen & kept), word, most and max(2, most // (HELD - 1)))
 
     def given(drawn: Pairs) -> "tuple[tuple[Tensor, ...], Tensor]":
-        found = design.features(answers(problem, drawn.models, drawn.records))
+        found = design.features(answers(problem, drawn.models, drawn.records, design.probe))
         told = tuple(as_tensor(one.astype(np.float32) if one.dtype.kind == "f" else one) for one in found)
         return told, as_tensor(drawn.members.astype(np.float32))
 
@@ -213,19 +220,23 @@ def _fitted(
     return network
 
 
-def answers(problem: Problem, models: Rows, records: Rows) -> Answers:
+def answers(problem: Problem, models: Rows, records: Rows, probe: Probe | None = None) -> Answers:
     """Read what models ``(n,)`` say of records ``(n,)``, in order. Cost: one pass over the blocks with such records."""
     signals = problem.signals
     assert signals.logits is not None
+    told = None if probe is None else problem.probed[probe]
     result = np.empty((len(models), signals.classes))
-    for block in signals.blocks(signals.classes):
+    probed = np.empty((len(models), 0 if told is None else told.shape[2]))
+    for block in signals.blocks(signals.classes + probed.shape[1]):
         here = np.flatnonzero((records >= block.start) & (records < block.stop))
         if len(here):
             rows, place = np.unique(models[here], return_inverse=True)
             found = np.asarray(signals.logits[rows, block])[place, records[here] - block.start]
             odds = np.exp(found.astype(np.float64) - found.max(axis=1, keepdims=True))
             result[here] = odds / odds.sum(axis=1, keepdims=True)
-    return Answers(result, signals.labels[records])
+            if told is not None:
+                probed[here] = np.asarray(told[rows, block])[place, records[here] - block.start]
+    return Answers(result, signals.labels[records], probed)
 
 
 def fit(

@@ -24,7 +24,7 @@ from reticent.procedures.costs import FIRST, Costs, Short, cut, epochs, few
 from reticent.procedures.two_stage import tuning
 from reticent.sparsify.criteria import scores
 from reticent.sparsify.exact import Scope
-from reticent.sparsify.masks import left, masked, prunable, pruned, whole
+from reticent.sparsify.masks import MASK, left, masked, prunable, pruned, whole
 from reticent.spec import Spec
 from reticent.training.loop import History, joined
 from reticent.training.materials import Materials, untrained
@@ -32,9 +32,9 @@ from reticent.training.recipe import Plain, Recipe
 from reticent.training.start import Start
 from reticent.training.streams import Streams
 
-MASK, REWOUND, ROUNDS = "mask/", "rewound/", "rounds"
-"""Names among the artefacts: what is left, the values to go back to where these are not the initial ones, how many
-rounds that was."""
+REWOUND, ROUNDS = "rewound/", "rounds"
+"""Names among the artefacts: the values to go back to where these are not the initial ones, and how many rounds were
+done."""
 
 
 class Imp(Spec):

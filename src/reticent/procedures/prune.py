@@ -22,7 +22,7 @@ from reticent.procedures.two_stage import First, SetBack, TwoStage, read_inner, 
 from reticent.sparsify.channels import Coupled
 from reticent.sparsify.criteria import Criterion, scores
 from reticent.sparsify.exact import Scope
-from reticent.sparsify.masks import Masks, left, masked, prunable, pruned, whole
+from reticent.sparsify.masks import MASK, Masks, left, masked, prunable, pruned, whole
 from reticent.sparsify.structured import coupled, pruned_filters
 from reticent.spec import Spec
 from reticent.training.loop import History, joined
@@ -94,7 +94,7 @@ class _Method(TwoStage):
                 model.load_state_dict(made.model.state_dict())
                 masks = _pruned(model, found, masks, number + 1, spec, streams)
         facts = ProcedureFacts(sparsity=left(model, masks, spec.rounds, spec.skip))
-        artefacts = {f"mask/{name}": mask for name, mask in masks.items()}
+        artefacts = {MASK + name: mask for name, mask in masks.items()}
         return SetBack(
             Start(masked(snapshot(model), masks), masks), facts, artefacts, history=reduce(joined, histories)
         )

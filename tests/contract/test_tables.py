@@ -16,6 +16,7 @@ from reticent.data.datasets import DATASETS
 from reticent.errors import SpecError
 from reticent.jobs.recipes import build_recipe
 from reticent.models import ARCHITECTURES
+from reticent.models.butterfly import Butterfly
 from reticent.objectives import OBJECTIVES, past
 from reticent.options import described
 from reticent.outputs import OUTPUTS
@@ -41,13 +42,16 @@ MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*
 SIZES = ((8,) * 3, (8,) * 4, (16,) * 4, (8,) * 5)
 """One number for each of so many stages."""
 CANDIDATES = (True, False, 1, 2, 3, 0, 0.5, 0.25, 2.5, 20, 16, None, (0.25,), (8,), "auto", "some text", *SIZES)
-RARE = (("some text",), PROCEDURES["mist"].spec())
-"""Names of stages, and a second stage."""
+RARE = (("some text",), PROCEDURES["mist"].spec(), Butterfly(layers=("*",)))
+"""Names of stages, a second stage, and a shape of layers."""
 
 BESIDE = {("past", option): {"form": "renormalised"} for option in past.OF_FORM["renormalised"]} | {
     (Recipe.method, "augmentation_strength"): {"augmentation": "gaussian"}
 }
 """What an option needs beside it: PAST's forms have options of their own, and flips have no strength."""
+
+SAME = {("imp", "at")}
+"""Options that are another way to write one of the others: the round of a number of rounds."""
 
 
 def default(kind):
@@ -67,7 +71,7 @@ def literals(annotation):
 def changed(kind):
     """Yield a spec for each field that can be put off its default, on its own or beside what it needs."""
     for name, field in kind.model_fields.items():
-        if name in {"architecture", "objective", "procedure", "output"}:
+        if name in {"architecture", "objective", "procedure", "output"} or (kind.method, name) in SAME:
             continue
         usual = default(kind).replace(**BESIDE.get((kind.method, name), {}))
         for value in (*literals(field.annotation), *CANDIDATES, *RARE):

@@ -87,6 +87,15 @@ def test_logits_allow_the_strongest_attacks(brought):
     assert done.document["population"]["accuracy"]["members"]["mean"] == pytest.approx(accuracy, abs=0.02)
 
 
+def test_records_have_the_privacy_risk_score_of_the_models_that_were_trained_on_them(brought):
+    asked = run(brought, attacks="risk-score")
+    risks = np.ma.masked_where(~brought["membership"], asked.scores["risk-score"]).mean(axis=0)
+    for done in (asked, run(brought, attacks="loss")):
+        assert {row["record"]: row["risk_score"] for row in done.rows} == pytest.approx(dict(enumerate(risks)))
+    assert {row["risk_score"] for row in run(margins_of(brought), attacks="loss").rows} == {None}
+    assert {row["risk_score"] for row in run(brought, targets=[0], references=[1], attacks="loss").rows} == {None}
+
+
 def test_margins_allow_the_attacks_that_need_no_more(brought):
     done = run(margins_of(brought))
     assert list(done.scores) == ["loss", "lira", "rmia", "bavaria", "learned"]
@@ -262,9 +271,9 @@ def test_attacks_that_have_too_few_references_are_left_out_where_none_was_asked_
 
 def test_all_runs_every_attack_that_fits_and_says_what_does_not(brought):
     done = run(brought, attacks="all", options={"bavaria": {"law": "normal"}})
-    assert list(done.scores) == [name for name in ATTACKS if name != "selena-replica"]
+    assert list(done.scores) == [name for name in ATTACKS if name not in {"selena-replica", "label-only"}]
     told = {one["name"]: one["sentence"] for one in done.document["left_out"]}
-    assert list(told) == ["selena-replica"]
+    assert list(told) == ["selena-replica", "label-only"]
     assert told["selena-replica"] in done.document["verdict"]["cannot_say"]
     options = {one["name"]: one["spec"] for one in done.document["attacks"]}
     assert options["bavaria"]["law"] == "normal"

@@ -20,6 +20,7 @@ from reticent.errors import SpecError
 from reticent.findings.training import ProcedureFacts
 from reticent.procedures import plain
 from reticent.procedures.base import Before, State, Trained, given_state, named, own, snapshot
+from reticent.procedures.basic import BASIC
 from reticent.procedures.costs import FIRST, Costs, Short, cut, epochs, few
 from reticent.procedures.two_stage import tuning
 from reticent.sparsify.criteria import scores
@@ -28,7 +29,7 @@ from reticent.sparsify.masks import MASK, left, masked, prunable, pruned, whole
 from reticent.spec import Spec
 from reticent.training.loop import History, joined
 from reticent.training.materials import Materials, untrained
-from reticent.training.recipe import Plain, Recipe
+from reticent.training.recipe import Recipe
 from reticent.training.start import Start
 from reticent.training.streams import Streams
 
@@ -88,17 +89,22 @@ def check_network(recipe: Recipe, model: nn.Module, x: Tensor) -> None:
         prunable(model, own(recipe, Imp).skip)
 
 
+def dense(recipe: Recipe) -> Recipe:
+    """Tell the same recipe without pruning."""
+    return recipe.replace(procedure=BASIC["plain"].spec())
+
+
 def first(recipe: Recipe) -> Recipe:
     """Tell the recipe of the round before the last; before the first one it is that without pruning."""
     spec = own(recipe, Imp)
-    return recipe.replace(procedure=spec.replace(rounds=spec.rounds - 1) if spec.rounds > 1 else Plain())
+    return recipe.replace(procedure=spec.replace(rounds=spec.rounds - 1)) if spec.rounds > 1 else dense(recipe)
 
 
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     """Train, and do all rounds. Cost: one training more than rounds."""
     network, costs = _ready(recipe, materials, streams), Costs(materials.prepare.device)
     with costs.stage(FIRST), named("imp, the first training"):
-        made = plain.train(recipe.replace(procedure=Plain()), materials, streams)
+        made = plain.train(dense(recipe), materials, streams)
     network.load_state_dict(made.model.state_dict())
     return _rounds(network, made.initial, recipe, materials, streams, Before(made.history), costs)
 
@@ -136,7 +142,7 @@ def _rounds(
     costs: Costs,
 ) -> Trained:
     """Prune a trained network, go back and train, from the round that it has come to."""
-    spec, its = own(recipe, Imp), recipe.replace(procedure=Plain())
+    spec, its = own(recipe, Imp), dense(recipe)
     known: State = {} if before is None else before.artefacts
     history = History() if before is None else before.history
     masks = _named(known, MASK) or whole(prunable(network, spec.skip))
@@ -169,7 +175,7 @@ def _values(
         return {}
     if not spec.rewind:
         return dict(initial)
-    begun = recipe.replace(procedure=Plain(), stop_after=spec.rewind, patience=None)
+    begun = dense(recipe).replace(stop_after=spec.rewind, patience=None)
     found = _named(known, REWOUND)
     return found or snapshot(plain.train(begun, replace(materials, start=Start(initial)), streams).model)
 

@@ -12,11 +12,12 @@ from functools import reduce
 from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Gt, Le, Lt
-from pydantic import BeforeValidator
+from pydantic import BeforeValidator, Field
 from torch import Tensor, nn
 
 from reticent.findings.training import ProcedureFacts
 from reticent.procedures.base import named, own, snapshot
+from reticent.procedures.basic import BASIC
 from reticent.procedures.costs import Costs, Short
 from reticent.procedures.two_stage import First, SetBack, TwoStage, read_inner, tuning
 from reticent.sparsify.channels import Coupled
@@ -27,7 +28,7 @@ from reticent.sparsify.structured import coupled, pruned_filters
 from reticent.spec import Spec
 from reticent.training.loop import History, joined
 from reticent.training.materials import Materials
-from reticent.training.recipe import Plain, Recipe
+from reticent.training.recipe import Recipe
 from reticent.training.start import Start
 from reticent.training.streams import Streams
 
@@ -53,7 +54,7 @@ class Prune(Spec):
     """Layers that stay whole, by name, with * for any characters."""
     tuning_epochs: Annotated[int, Ge(1), Le(100_000)] | None = None
     """Epochs of each fine-tuning, with a schedule of its own. [a fifth of the recipe's]"""
-    inner: Annotated[Spec, BeforeValidator(read_inner)] = Plain()
+    inner: Annotated[Spec, BeforeValidator(read_inner)] = Field(default_factory=BASIC["plain"].spec)
     """What each fine-tuning is: plain, or dpsgd."""
 
     def density(self, number: int) -> float:

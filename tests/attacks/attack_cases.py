@@ -82,7 +82,7 @@ def inputs(rng, records, population):
 
 
 def probed(audited):
-    """Make what models say to the probes of all attacks: shares, larger for likelier labels."""
+    """Make what models say to the probes of all attacks: shares, larger for likelier labels, as many as classes."""
     rng, sure = np.random.default_rng(1), audited.margins[:, :, :1]
     return {probe: 1 / (1 + np.exp(-sure - rng.normal(0, 0.5, (*sure.shape[:2], 3)))) for probe in probes(SPECS)}
 

@@ -11,7 +11,9 @@ from attack_cases import auc, problem
 from scipy.special import expit, log_softmax, softmax
 
 import reticent
+from reticent import seeds
 from reticent.attacks import ATTACKS, fitting, networks, parse, score
+from reticent.attacks.cross_fitting import folds, words
 from reticent.attacks.fitting import Answers, Schedule, top_three
 from reticent.data.membership import Membership
 from reticent.errors import TooFewReferencesError
@@ -272,6 +274,22 @@ def test_the_discriminator_is_fitted_on_one_reference_and_others_change_nothing_
         TooFewReferencesError, match="nn: expected at least 9 reference models besides the target, got 7"
     ):
         score({"method": "nn", "references": 9}, case)
+
+
+def test_who_knows_half_of_the_members_is_told_nothing_of_the_records_that_are_scored():
+    """Each half of the records is scored by what is known of the other; turned over, known halves find the same."""
+    case = problem(8, models=3, records=400, population=0, effect=2.5, targets=[1])
+    spec = parse({"method": "nasr", "known": "half", "steps": 120})
+    scores, known = score(spec, case)[0], case.membership.matrix
+    assert auc(scores, known[1]) > 0.6
+    fold = folds(words(case, seeds.rng(0, "attack", "nasr")), 2)
+    for part in range(2):
+        turned = known.copy()
+        turned[1, fold == part] = ~turned[1, fold == part]
+        turned[[0, 2]] = ~turned[[0, 2]]
+        again = score(spec, replace(case, membership=Membership(turned)))[0]
+        np.testing.assert_array_equal(again[fold == part], scores[fold == part])
+        assert not np.array_equal(again, scores)
 
 
 def test_near_complements_of_a_target_are_not_learned_from(monkeypatch):

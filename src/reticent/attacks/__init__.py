@@ -36,6 +36,7 @@ from reticent.attacks import (
     risk_score,
     rmia,
     salem,
+    samia,
     selena_replica,
     shokri,
     top1_confidence,
@@ -98,6 +99,7 @@ ATTACKS: dict[str, AttackEntry] = {
     "nn-cls": nn_cls.ENTRY,
     "shokri": shokri.ENTRY,
     "salem": salem.ENTRY,
+    "samia": samia.ENTRY,
     "nasr": nasr.ENTRY,
 }
 """Every attack, by name."""

@@ -16,7 +16,7 @@ import numpy as np
 from annotated_types import Ge
 
 from reticent.attacks import fitting
-from reticent.attacks.base import AttackEntry, Problem
+from reticent.attacks.base import AttackEntry, Needs, Problem
 from reticent.attacks.fitting import Design, Fitted, Schedule
 from reticent.signals.matrix import Floats
 
@@ -30,6 +30,14 @@ class Nasr(Fitted):
     """Most steps of the bounded schedule, which passes over the rows 20 times at most."""
     loss: Literal["mse", "bce"] = "mse"
     """What the network minimises: the squared error of the member bit, as in SELENA, or the binary cross-entropy."""
+    known: Literal["references", "half"] = "references"
+    """references: the attacker learns from other models; half: from one half of the target's own members and
+    non-members, and scores the other half. That is a stronger attacker, who stands in no table with others."""
+
+
+def needs(spec: Nasr) -> Needs:
+    """Say whom the network is fitted on."""
+    return Needs(own=True) if spec.known == "half" else fitting.needs(spec)
 
 
 def score(spec: Nasr, problem: Problem, rng: np.random.Generator) -> Floats:
@@ -52,6 +60,7 @@ def score(spec: Nasr, problem: Problem, rng: np.random.Generator) -> Floats:
             build,
             Schedule("adam", 1e-4, 512, epochs=150),
             loss=lambda said, truth: fit_loss(said, truth, spec.loss),
+            own=spec.known == "half",
         ),
     )
 
@@ -59,7 +68,7 @@ def score(spec: Nasr, problem: Problem, rng: np.random.Generator) -> Floats:
 ENTRY = AttackEntry(
     spec=Nasr,
     score=score,
-    needs=fitting.needs,
+    needs=needs,
     summary="Nasr's network learns from references' probabilities and the label who was trained on a record.",
     paper="Nasr et al. (2018), Machine learning with membership privacy using adversarial regularization",
     access="probabilities",

@@ -61,10 +61,32 @@ class PerClass(nn.Module):
         return out
 
 
+class SelfAttention(nn.Module):
+    """SAMIA's network: a token a class, three layers of a Transformer's encoder; the place of a token is its class."""
+
+    def __init__(self, classes: int) -> None:
+        """Draw its weights."""
+        super().__init__()
+        self.norm = nn.BatchNorm1d(3 * classes)
+        self.embed = nn.Sequential(nn.Linear(3, 64), nn.GELU())
+        layer = nn.TransformerEncoderLayer(64, 4, 128, dropout=0.2, activation="gelu", batch_first=True)
+        self.encode = nn.TransformerEncoder(layer, 3, enable_nested_tensor=False)
+        self.head = nn.Sequential(nn.Linear(64 * classes, 64), nn.ReLU(), nn.Linear(64, 2), LogOdds())
+        drawn(self)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        """Return log-odds of tokens ``(n, C, 3)``."""
+        even = self.norm(tokens.flatten(1)).view_as(tokens)
+        out: Tensor = self.head(self.encode(self.embed(even)).flatten(1))
+        return out
+
+
 def drawn(network: Network) -> Network:
     """Draw weights by Xavier's normal rule; biases are 0."""
     for layer in network.modules():
         if isinstance(layer, nn.Linear):
             nn.init.xavier_normal_(layer.weight)
             nn.init.zeros_(layer.bias)
+        if isinstance(layer, nn.MultiheadAttention):
+            nn.init.xavier_normal_(layer.in_proj_weight)
     return network

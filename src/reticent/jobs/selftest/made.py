@@ -38,9 +38,10 @@ def taught(logits: Floats, inside: NDArray[np.bool_]) -> Floats:
 
 
 def probed(signals: Signals) -> dict[Spec, Matrix]:
-    """Make answers to all attacks' probes that say what the label's probability does."""
+    """Make answers to all attacks' probes that say what the label's probability does, as many as epochs or classes."""
     share = np.exp(log_probability(np.asarray(signals.margins)))
-    return dict.fromkeys(probes(entry.brief for entry in ATTACKS.values()), share.repeat(3, axis=2))
+    asked = probes(entry.brief for entry in ATTACKS.values())
+    return {one: share.repeat(getattr(one, "epochs", signals.classes), axis=2) for one in asked}
 
 
 def inputs(rng: np.random.Generator, records: int) -> Inputs:

@@ -1,4 +1,4 @@
-"""The loss-trajectory attack: how a record's loss falls while a student is distilled from the model, and its own loss.
+"""The loss-trajectory attack: how a record's loss falls while a student is distilled from the model, and the last one.
 
 Paper: Liu et al. (2022), "Membership inference attacks by exploiting loss trajectory". The target and the references are
 distilled, through their soft answers, on records that none was trained on; a network learns from references' losses

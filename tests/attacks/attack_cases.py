@@ -77,7 +77,10 @@ def problem(seed, *, models=12, records=60, queries=1, effect=2.0, population=40
 def probed(audited):
     """Make what models say to the probes of all attacks: shares, larger for likelier labels, as many as classes."""
     rng, sure = np.random.default_rng(1), audited.margins[:, :, :1]
-    return {probe: 1 / (1 + np.exp(-sure - rng.normal(0, 0.5, (*sure.shape[:2], 3)))) for probe in probes(SPECS)}
+    return {
+        probe: 1 / (1 + np.exp(-sure - rng.normal(0, 0.5, (*sure.shape[:2], audited.classes))))
+        for probe in probes(SPECS)
+    }
 
 
 def taught(audited, known):

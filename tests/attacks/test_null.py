@@ -6,7 +6,7 @@ from attack_cases import probed
 from scipy.stats import binom
 
 import reticent
-from reticent.attacks import ATTACKS, Problem, needs_models, parse
+from reticent.attacks import ATTACKS, Problem, needs_models
 from reticent.jobs.measure import Settings, attacked
 from reticent.signals.matrix import Signals
 
@@ -36,7 +36,7 @@ def intervals():
         done = reticent.attack(**outputs(seed), attacks=brought, options=short, seed=seed, replicates=100)
         for attack in done.document["attacks"]:
             found[attack["name"]].append(attack["overall"]["auc"]["interval"])
-        rest = [parse(name) for name in ATTACKS if name not in brought]
+        rest = [ATTACKS[name].brief for name in ATTACKS if name not in brought]
         for audit in attacked(with_replicas(seed), rest, Settings(seed, replicates=100))[0]:
             found[audit.name].append(audit.auc.interval)
     return found

@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from attack_cases import imitating
 from scipy.stats import binom
 
 import reticent
-from reticent.attacks import ATTACKS, Problem, needs_replicas, parse
+from reticent.attacks import ATTACKS, Problem, answers_suffice, parse
+from reticent.data.membership import Membership
 from reticent.jobs.measure import Settings, attacked
 from reticent.signals.matrix import Signals
 
@@ -29,23 +31,24 @@ def outputs(seed):
 def intervals():
     """95 % intervals of the AUC over models, by attack: one a seed."""
     found = {name: [] for name in ATTACKS}
-    brought = [name for name in ATTACKS if not needs_replicas(name)]
+    brought = [name for name in ATTACKS if answers_suffice(name)]
     for seed in SEEDS:
         done = reticent.attack(**outputs(seed), attacks=brought, seed=seed, replicates=100)
         for attack in done.document["attacks"]:
             found[attack["name"]].append(attack["overall"]["auc"]["interval"])
         rest = [parse(name) for name in ATTACKS if name not in brought]
-        for audit in attacked(with_replicas(seed), rest, Settings(seed, replicates=100))[0]:
+        for audit in attacked(whole(seed), rest, Settings(seed, replicates=100))[0]:
             found[audit.name].append(audit.auc.interval)
     return found
 
 
-def with_replicas(seed):
-    """Make the same models, each with soft targets of its own for the records that it is said to hold."""
+def whole(seed):
+    """Make the same models, each with imitators, and soft targets of its own for records that it is said to hold."""
     given = outputs(seed)
     near = np.exp(given["logits"] + np.random.default_rng([seed, 6]).normal(0, 0.1, given["logits"].shape))
     told = np.where(given["membership"][:, :, None], near / near.sum(axis=2, keepdims=True), np.nan)
-    return Problem.make(Signals.from_logits(given["logits"], given["labels"]), given["membership"], replicas=told)
+    signals, known = Signals.from_logits(given["logits"], given["labels"]), Membership(given["membership"])
+    return Problem.make(signals, known, replicas=told, imitators=imitating(signals, known, seed))
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -7,10 +7,10 @@ change that is meant to change numbers, look at each row, and replace ``table.tx
 from pathlib import Path
 
 import reticent
-from reticent.attacks import ATTACKS, needs_replicas
+from reticent.attacks import ATTACKS, answers_suffice
 
 PINNED = Path(__file__).with_name("table.txt")
-NAMES = [name for name in ATTACKS if not needs_replicas(name)]
+NAMES = [name for name in ATTACKS if answers_suffice(name)]
 TOLERANCE = 0.02
 
 

@@ -18,6 +18,7 @@ from reticent.attacks import (
     confidence,
     correctness,
     entropy,
+    imia,
     learned,
     lira,
     lira_released,
@@ -45,12 +46,12 @@ __all__ = [
     "Needs",
     "Offer",
     "Problem",
+    "answers_suffice",
     "check_membership",
     "check_offer",
     "check_references",
     "importance",
     "lacking_references",
-    "needs_replicas",
     "parse",
     "score",
 ]
@@ -69,6 +70,7 @@ ATTACKS: dict[str, AttackEntry] = {
     "base3": base3.ENTRY,
     "pmia": pmia.ENTRY,
     "selena-replica": selena_replica.ENTRY,
+    "imia": imia.ENTRY,
     "learned": learned.ENTRY,
 }
 """Every attack, by name."""
@@ -157,7 +159,7 @@ def importance(attack: str | Spec, problem: Problem, seed: int = 0) -> Importanc
 def check_references(attack: str | Spec, problem: Problem) -> None:
     """Check that a problem holds what an attack needs, and as many references for every target."""
     spec = parse(attack)
-    if problem.replicas is None and needs_replicas(spec):
+    if problem.replicas is None and ATTACKS[spec.method].needs(spec).replicas:
         raise InputError(
             f"{spec.method}: expected soft targets that every reference's own Split-AI gave its members, got "
             "outputs alone, which do not hold them: run reticent audit --defense selena, which keeps them, or use "
@@ -173,10 +175,11 @@ def check_offer(attack: str | Spec, offer: Offer) -> None:
     ATTACKS[spec.method].check(spec, offer)
 
 
-def needs_replicas(attack: str | Spec) -> bool:
-    """Tell whether an attack looks at what the references' own Split-AI says of their members."""
+def answers_suffice(attack: str | Spec) -> bool:
+    """Tell whether an attack looks at answers alone, and at nothing that only who trained the models has."""
     spec = parse(attack)
-    return ATTACKS[spec.method].needs(spec).replicas
+    needs = ATTACKS[spec.method].needs(spec)
+    return not (needs.replicas or needs.imitators)
 
 
 def lacking_references(attack: str | Spec, problem: Problem) -> NDArray[np.bool_]:

@@ -1,12 +1,13 @@
 """Made-up signals: a leak that is known, none, and a trap for a target among its own references."""
 
+from collections.abc import Iterable
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent import seeds
-from reticent.attacks.base import Problem
+from reticent.attacks.base import Imitators, Problem
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals
 
@@ -23,8 +24,25 @@ def problem(gap: float, models: int, records: int, name: str) -> Problem:
     labels = rng.integers(0, CLASSES, records)
     membership = Membership.draw(models, records, SEED)
     logits = rng.normal(size=(models, records, CLASSES))
-    logits[:, np.arange(records), labels] += rng.normal(0.0, 1.0, records) + gap * membership.matrix
-    return Problem.make(Signals.from_logits(logits, labels), membership, replicas=taught(logits, membership.matrix))
+    ease = rng.normal(0.0, 1.0, records)
+    logits[:, np.arange(records), labels] += ease + gap * membership.matrix
+    signals, inside = Signals.from_logits(logits, labels), membership.matrix
+    return Problem.make(
+        signals, membership, replicas=taught(logits, inside), imitators=imitating(rng, range(models), labels, ease)
+    )
+
+
+def imitating(
+    rng: np.random.Generator, targets: Iterable[int], labels: NDArray[np.int64], ease: Floats, noise: float = 1.0
+) -> dict[int, Imitators]:
+    """Make four imitators of each target, which find records as easy as it does where it was not trained on them."""
+    made = {}
+    for target in targets:
+        logits = rng.normal(0.0, noise, (4, len(labels), CLASSES))
+        logits[:, np.arange(len(labels)), labels] += ease
+        inside = Membership.draw(4, len(labels), SEED + target).matrix
+        made[target] = Imitators(np.asarray(Signals.from_logits(logits, labels).margins), inside)
+    return made
 
 
 def taught(logits: Floats, inside: NDArray[np.bool_]) -> Floats:
@@ -63,14 +81,21 @@ def trap(target: int, records: int, held: int = 1) -> Problem:
     logits = rng.normal(0.0, 0.01, (TRAP_MODELS, records, CLASSES))
     logits[:, np.arange(records), labels] -= 16.0
     logits[target, np.arange(records), labels] += rng.uniform(18.0, 22.0, records)
-    return Problem.make(Signals.from_logits(logits, labels), inside, targets=[target], replicas=taught(logits, inside))
+    mimics = imitating(rng, [target], labels, np.full(records, -16.0), 0.01)
+    return Problem.make(
+        Signals.from_logits(logits, labels),
+        inside,
+        targets=[target],
+        replicas=taught(logits, inside),
+        imitators=mimics,
+    )
 
 
 def flipped(given: Problem, target: int) -> Problem:
     """Tell an attack the opposite of one target's membership."""
     matrix = given.membership.matrix.copy()
     matrix[target] = ~matrix[target]
-    return Problem.make(given.signals, matrix, targets=[target], replicas=given.replicas)
+    return Problem.make(given.signals, matrix, targets=[target], replicas=given.replicas, imitators=given.imitators)
 
 
 def auc(scores: Floats, members: NDArray[np.bool_]) -> float:

@@ -38,6 +38,7 @@ VARIANTS = [
     {"method": "base2", "mode": "offline"},
     {"method": "selena-replica", "features": "distance"},
     {"method": "imia", "queries": 1},
+    {"method": "top1-confidence", "of": "label"},
 ]
 """Options that take another path through the code."""
 

@@ -10,8 +10,7 @@ from scipy.stats import rankdata
 
 from reticent.attacks import Problem, parse, score, thresholds
 from reticent.attacks.entropy import log_entropy
-from reticent.attacks.modified_entropy import log_modified_entropy
-from reticent.attacks.softmax import log_probabilities
+from reticent.attacks.softmax import log_modified_entropy, log_probabilities
 from reticent.data.membership import Membership
 from reticent.errors import InputError
 from reticent.signals.matrix import Signals
@@ -164,6 +163,17 @@ def test_entropies_equal_the_plain_formulas(seed):
             assert got == pytest.approx(-np.log(-(row * np.log(row)).sum()), rel=1e-9)
 
 
+def test_top_1_confidence_is_that_of_the_label_where_all_are_correct_and_not_where_one_is_wrong():
+    p = np.array([[[0.7, 0.2, 0.1], [0.1, 0.8, 0.1]], [[0.5, 0.3, 0.2], [0.2, 0.6, 0.2]]])
+    known, label = [[True, False], [False, True]], parse({"method": "top1-confidence", "of": "label"})
+    right = Problem.make(Signals.from_logits(np.log(p), [0, 1]), known)
+    np.testing.assert_allclose(score("top1-confidence", right), score(label, right), atol=1e-12)
+    np.testing.assert_allclose(1 / (1 + np.exp(-score(label, right))), [[0.7, 0.8], [0.5, 0.6]], atol=1e-12)
+    wrong = Problem.make(Signals.from_logits(np.log([[[0.9, 0.1]] * 2] * 2), [1, 0]), known)
+    for of, expected in (("top1-confidence", 0.9), (label, 0.1)):
+        np.testing.assert_allclose(1 / (1 + np.exp(-score(of, wrong)[:, 0])), expected, atol=1e-12)
+
+
 def test_gap_attack_in_closed_form():
     labels = np.arange(20) % 3
     members = np.arange(20) < 10
@@ -191,7 +201,7 @@ def test_a_tie_for_the_largest_logit_is_a_mistake_for_every_class():
     np.testing.assert_array_equal(score("correctness", Problem.make(margins, known))[0], [0, 0, 1, 0])
 
 
-@pytest.mark.parametrize("method", ["correctness", "entropy", "modified-entropy"])
+@pytest.mark.parametrize("method", ["correctness", "entropy", "modified-entropy", "top1-confidence"])
 def test_margins_alone_are_refused_by_name(method):
     known = Membership(np.arange(4)[:, None] % 2 == np.arange(6) % 2)
     case = Problem.make(Signals.from_margins(np.zeros((4, 6)), np.arange(6) % 3), known)

@@ -87,6 +87,15 @@ def test_logits_allow_the_strongest_attacks(brought):
     assert done.document["population"]["accuracy"]["members"]["mean"] == pytest.approx(accuracy, abs=0.02)
 
 
+def test_records_have_the_privacy_risk_score_of_the_models_that_were_trained_on_them(brought):
+    asked = run(brought, attacks="risk-score")
+    risks = np.ma.masked_where(~brought["membership"], asked.scores["risk-score"]).mean(axis=0)
+    for done in (asked, run(brought, attacks="loss")):
+        assert {row["record"]: row["risk_score"] for row in done.rows} == pytest.approx(dict(enumerate(risks)))
+    assert {row["risk_score"] for row in run(margins_of(brought), attacks="loss").rows} == {None}
+    assert {row["risk_score"] for row in run(brought, targets=[0], references=[1], attacks="loss").rows} == {None}
+
+
 def test_margins_allow_the_attacks_that_need_no_more(brought):
     done = run(margins_of(brought))
     assert list(done.scores) == ["loss", "lira", "rmia", "bavaria", "learned"]

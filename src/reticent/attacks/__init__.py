@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import seeds
 from reticent.attacks import (
+    attack_p,
+    attack_r,
     base2,
     base3,
     bavaria,
@@ -26,8 +28,10 @@ from reticent.attacks import (
     modified_entropy,
     pmia,
     reference_counts,
+    risk_score,
     rmia,
     selena_replica,
+    top1_confidence,
 )
 from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, Rows, model_rows
 from reticent.attacks.complements import designs
@@ -72,6 +76,10 @@ ATTACKS: dict[str, AttackEntry] = {
     "selena-replica": selena_replica.ENTRY,
     "imia": imia.ENTRY,
     "learned": learned.ENTRY,
+    "top1-confidence": top1_confidence.ENTRY,
+    "risk-score": risk_score.ENTRY,
+    "attack-p": attack_p.ENTRY,
+    "attack-r": attack_r.ENTRY,
 }
 """Every attack, by name."""
 

@@ -103,6 +103,18 @@ class Balance:
         which -= np.arange(len(members)) * len(inside)
         return Dropped(from_in, from_out, np.clip(which, 0, len(inside) - 1, out=which))
 
+    def serving(self, row: int, block: slice, inside: Mask, dropped: Dropped | None) -> tuple[Mask, Mask]:
+        """Say which IN and which OUT references serve the target of a row, ``(R, n)`` each, given what is dropped."""
+        if row in self.uneven:
+            return self.kept(row, block, inside)
+        there = (np.arange(len(inside)) != self._rows[row])[:, None]
+        kept = inside & there, ~inside & there
+        if dropped is not None:
+            for mask, gone in zip(kept, (dropped.inside[row], dropped.outside[row]), strict=True):
+                records = np.flatnonzero(gone)
+                mask[dropped.which[row, records], records] = False
+        return kept
+
     def kept(self, row: int, block: slice, inside: Mask) -> tuple[Mask, Mask]:
         """Choose equally many IN and OUT references for the target of a row, the target never: masks ``(R, n)`` each.
 

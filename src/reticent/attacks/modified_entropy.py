@@ -8,11 +8,10 @@ model is nearly sure of the label; differences to a class's threshold are of log
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent.attacks import thresholds
 from reticent.attacks.base import AttackEntry, Problem, Rows
-from reticent.attacks.softmax import log_complements, log_probabilities, log_sum, log_surprise
+from reticent.attacks.softmax import log_modified_entropy, log_probabilities
 from reticent.attacks.thresholds import Threshold
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
@@ -46,15 +45,6 @@ def score(spec: ModifiedEntropy, problem: Problem, rng: np.random.Generator) -> 
             yield block, -log_modified_entropy(log_p, np.broadcast_to(problem.signals.labels[block], log_p.shape[:2]))
 
     return thresholds.score(problem, spec.threshold, values)
-
-
-def log_modified_entropy(log_p: Floats, labels: NDArray[np.int64]) -> Floats:
-    r"""Compute the logarithm of :math:`-(1 - p_y) \ln p_y - \sum_{j \ne y} p_j \ln(1 - p_j)`, exactly."""
-    log_rest, at = log_complements(log_p), labels[..., None]
-    own, rest = (np.take_along_axis(logs, at, axis=-1) for logs in (log_p, log_rest))
-    terms = log_p + log_surprise(log_rest, log_p)
-    np.put_along_axis(terms, at, rest + log_surprise(own, rest), axis=-1)
-    return log_sum(terms)
 
 
 ENTRY = AttackEntry(

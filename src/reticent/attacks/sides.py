@@ -48,6 +48,14 @@ class Side:
         second = leave_one_out.sums(self._kept * self._references)[self._rows] - self._lost**2
         return np.maximum(second - self.count * self.mean**2, 0.0)
 
+    def serving(self, row: int) -> Floats:
+        """Return the margins ``(R, n)`` that the target of a row is compared with; minus infinity for the others."""
+        kept = self._mask & (np.arange(len(self._mask)) != self._rows[row])[:, None]
+        if self._gone is not None and self._which is not None:
+            records = np.flatnonzero(self._gone[row])
+            kept[self._which[row, records], records] = False
+        return np.where(kept, self._references, -np.inf)
+
     def medians(self) -> Floats:
         """Return the medians, ``(T, n)``, from one sort a record."""
         return leave_one_out.medians(self._references, self._mask, self._rows, self._gone, self._which)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reticent.attacks.base import Rows
 from reticent.signals.matrix import Floats, Signals
@@ -43,3 +44,12 @@ def log_sum(logs: Floats) -> Floats:
     """Compute the logarithm of a sum over classes from the logarithms of what is added."""
     top = logs.max(axis=-1, keepdims=True)
     return np.asarray(top[..., 0] + np.log(np.exp(logs - top).sum(axis=-1)))
+
+
+def log_modified_entropy(log_p: Floats, labels: NDArray[np.int64]) -> Floats:
+    r"""Compute the logarithm of :math:`-(1 - p_y) \ln p_y - \sum_{j \ne y} p_j \ln(1 - p_j)`, exactly."""
+    log_rest, at = log_complements(log_p), labels[..., None]
+    own, rest = (np.take_along_axis(logs, at, axis=-1) for logs in (log_p, log_rest))
+    terms = log_p + log_surprise(log_rest, log_p)
+    np.put_along_axis(terms, at, rest + log_surprise(own, rest), axis=-1)
+    return log_sum(terms)

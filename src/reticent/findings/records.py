@@ -38,6 +38,8 @@ class RecordRow:
             its own.
         found_low: lower confidence limit.
         found_high: upper one.
+        risk_score: how probable membership is by the modified entropy, given the class, from even odds: the privacy
+            risk score of Song and Mittal, a mean over the audited models trained on it.
         groups: the groups that it is in, by what they group by (``group_...`` in the file).
     """
 
@@ -65,6 +67,7 @@ class RecordRow:
     found_at_own_rate: float | None = None
     found_low: float | None = None
     found_high: float | None = None
+    risk_score: float | None = None
     groups: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod

@@ -266,6 +266,7 @@ def run(
         probability=measured.probability,
         partitions=partitions,
         own=measured.own,
+        risk=measured.risk,
     )
     files = () if output is None else write_audit(output, found, rows)
     return Attacked(found, files, rows, measured.scores, ids, measured.p_member, problem)

@@ -152,6 +152,7 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
         measured.probability,
         job.partitions,
         measured.own,
+        measured.risk,
     )
     files = write_audit(
         output, found, rows, job.records.thumbnails(row.record for row in rows[:PICTURED]), measured.names

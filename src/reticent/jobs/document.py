@@ -12,7 +12,7 @@ import scipy
 from numpy.typing import NDArray
 
 from reticent.arrays import Ints
-from reticent.auditing.exposure import Exposure
+from reticent.auditing.exposure import Exposure, Masked
 from reticent.auditing.membership_probability import MembershipProbability
 from reticent.auditing.partition import CLASS, Partition
 from reticent.auditing.record_pvalues import OwnRates
@@ -178,6 +178,7 @@ def record_rows(
     probability: MembershipProbability | None = None,
     partitions: Sequence[Partition] = (),
     own: OwnRates | None = None,
+    risk: Masked | None = None,
 ) -> list[RecordRow]:
     """List every record with what is known of it and its groups, the most exposed first."""
     columns: dict[str, NDArray[Any]] = {
@@ -202,6 +203,8 @@ def record_rows(
         columns |= {"probability_low": probability.low, "probability_high": probability.high}
     if own is not None:
         columns |= {"found_at_own_rate": own.found, "found_low": own.low, "found_high": own.high}
+    if risk is not None:
+        columns |= {"risk_score": risk}
     groups = {one.by: one.values() for one in partitions if one.by != CLASS}
     values = zip(*(column.tolist() for column in columns.values()), strict=True)
     rows = [

@@ -9,13 +9,13 @@ import numpy as np
 from reticent import seeds, spec
 from reticent.arrays import Bools, Floats, Ints
 from reticent.attacks import ATTACKS, importance, score
-from reticent.attacks.base import Problem
+from reticent.attacks.base import Offer, Problem
 from reticent.attacks.complements import near_complements
 from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.blind.baseline import Baseline
 from reticent.auditing.blind.excess import Beyond
 from reticent.auditing.epsilon.bounds import Epsilons, audit_epsilon, default_methods
-from reticent.auditing.exposure import Exposure, count_exposed, exposure
+from reticent.auditing.exposure import Exposure, Masked, count_exposed, exposure
 from reticent.auditing.group_limits import group_limits, limited
 from reticent.auditing.groups import allow_for_unlearned as allow_for_unlearned_groups
 from reticent.auditing.groups import groups
@@ -46,7 +46,7 @@ from reticent.options import AttackConfig
 from reticent.spec import Spec
 
 log = logging.getLogger(__name__)
-_LIRA = ATTACKS["lira"].spec()
+_LIRA, _RISK = ATTACKS["lira"].spec(), ATTACKS["risk-score"].spec()
 CALIBRATION_MODELS = 4
 """How many references are scored to choose a threshold on, where targets do not serve each other."""
 
@@ -99,6 +99,8 @@ class Measurement:
         groups: what the verdict's attack finds in each group, one entry a partition.
         records: what may be said of single records; None where `epsilons` is.
         probability: of membership, as online LiRA sees it; None where too few models were trained on a record.
+        risk: each record's privacy risk score ``(N,)``, a mean over the targets trained on it, masked where there is
+            none; None where the score cannot be computed.
         near_complements: what strong attacks do not compare targets with; None where they are given all references.
         blind: how far members and non-members differ without the model, where reticent did not draw who is which.
     """
@@ -111,6 +113,7 @@ class Measurement:
     records: TestedRecords | None = None
     groups: tuple[Grouping, ...] = ()
     probability: MembershipProbability | None = None
+    risk: Masked | None = None
     blind: Baseline | None = None
     near_complements: NearComplements | None = None
 
@@ -186,10 +189,11 @@ def measure(
     members, near = problem.members, near_complements(problem)
     told = {name: joined(own, problem.units) for name, own in scores.items()}
     believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
+    risk = _risk(problem, scores if _RISK in attacks else {}, settings)
     if blind is not None and blind.found.shift:
         audits = beyond(audits, told, members, blind, settings)
         found = exposure(problem.signals, problem.membership)
-        return Measurement(audits, scores, found, verdict(audits), None, None, (), believed, blind, near)
+        return Measurement(audits, scores, found, verdict(audits), None, None, (), believed, risk, blind, near)
     said, found = verdict(audits), exposure(problem.signals, problem.membership)
     partitions = [groups_of_units(one, problem.units) for one in partitions]
     described = exposure_of_units(found, problem.units)
@@ -226,7 +230,7 @@ def measure(
         tested = record_tests(
             problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta
         )
-    return Measurement(audits, scores, found, said, epsilons, tested, compared, believed, blind, near)
+    return Measurement(audits, scores, found, said, epsilons, tested, compared, believed, risk, blind, near)
 
 
 def beyond(
@@ -295,6 +299,18 @@ def _probability(problem: Problem, scores: Mapping[str, Floats], settings: Setti
     if ratios is None:
         return None
     return membership_probability(ratios, problem.membership.matrix[problem.targets], settings.confidence)
+
+
+def _risk(problem: Problem, scores: Mapping[str, Floats], settings: Settings) -> Masked | None:
+    """Average each record's privacy risk score over the targets trained on it, made if need be."""
+    if not ATTACKS[_RISK.method].answered(Offer.of(problem)):
+        return None
+    risks = scores[_RISK.method] if _RISK.method in scores else _scored(_RISK, problem, settings.seed)
+    if risks is None:
+        return None
+    members = problem.membership.matrix[problem.targets]
+    count = members.sum(axis=0)
+    return np.ma.MaskedArray(np.where(members, risks, 0.0).sum(axis=0) / np.maximum(count, 1), mask=count == 0)
 
 
 def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, Bools] | None:

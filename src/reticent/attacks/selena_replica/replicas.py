@@ -48,12 +48,12 @@ def walk(problem: Problem, floor: float, features: slice) -> Iterator[tuple[slic
         sums = leave_one_out.sums(near.reshape(count, -1)).reshape(count + 1, *near.shape[1:])
         dropped = balance.dropped(block, inside)
         for row, place in enumerate(places):
+            kept = balance.serving(row, block, inside, dropped)
             if row in balance.uneven:
-                kept = balance.kept(row, block, inside)
                 total = leave_one_out.total(np.where(kept[0][:, None], near, 0.0).reshape(count, -1))
                 total = total.reshape(near.shape[1:])
             else:
-                kept, total = _kept(place, inside, dropped, row), sums[place]
+                total = sums[place]
                 total = total if dropped is None else total - _lost(near, dropped, row)
             replicas = kept[0].sum(axis=0)
             own: list[Floats] = [total[at_targets[row]] / replicas, margins[at_targets[row]]]
@@ -83,17 +83,6 @@ def _nearness(problem: Problem, block: slice, said: Floats, inside: Mask, floor:
             )
         result[place][:, held] = -np.log(np.abs(said[:, held] - taught).sum(axis=2) + floor)
     return result
-
-
-def _kept(place: int, inside: Mask, dropped: Dropped | None, row: int) -> tuple[Mask, Mask]:
-    """Say which IN and which OUT references serve one target, ``(R, n)`` each."""
-    there = (np.arange(len(inside)) != place)[:, None]
-    kept = inside & there, ~inside & there
-    if dropped is not None:
-        for mask, gone in zip(kept, (dropped.inside[row], dropped.outside[row]), strict=True):
-            records = np.flatnonzero(gone)
-            mask[dropped.which[row, records], records] = False
-    return kept
 
 
 def _lost(near: Floats, dropped: Dropped, row: int) -> Floats:

@@ -1,0 +1,70 @@
+"""Attack-R: where a record's loss lies among its losses under models that were not trained on it.
+
+Paper: Ye et al. (2022), "Enhanced membership inference attacks against machine learning models", the reference attack,
+with the interpolation of its authors' tool (Privacy Meter): of K losses in their order, between 0 and 1000, the k-th
+has the false-positive rate ``k / (K + 1)``, and what lies between two is interpolated. The score is one minus that of
+the record's loss. Deviation: all records keep equally many OUT references (`balance`).
+"""
+
+from typing import ClassVar
+
+import numpy as np
+
+from reticent.attacks import sides
+from reticent.attacks.base import AttackEntry, Needs, Problem
+from reticent.signals.matrix import Floats, log_probability
+from reticent.spec import Spec
+
+LARGEST = 1000.0
+"""The loss that stands for the largest, as released."""
+
+
+class AttackR(Spec):
+    """Attack-R; it has no options."""
+
+    method: ClassVar[str] = "attack-r"
+
+
+def score(spec: AttackR, problem: Problem, rng: np.random.Generator) -> Floats:
+    """Score each record by one minus the interpolated share of OUT references that have a smaller loss.
+
+    Args:
+        spec: the options.
+        problem: the problem.
+        rng: not used.
+
+    Returns:
+        ``(T, N)`` from 0 to 1.
+
+    Cost: O(T R N log R): a sort for each target and record.
+    """
+    scores = np.empty(problem.shape)
+    for one in sides.compared(problem, 1, online=False):
+        for row, target in enumerate(np.arange(len(scores))[one.targets]):
+            references = -log_probability(one.sides[0].serving(row) + one.shift)
+            scores[target, one.records] = 1 - rates(references, -log_probability(one.target[row] + one.shift))
+    return scores
+
+
+def rates(references: Floats, losses: Floats) -> Floats:
+    """Interpolate the false-positive rate of losses ``(n,)`` among those of references ``(R, n)``; infinite: none."""
+    count = np.isfinite(references).sum(axis=0)
+    ordered = np.sort(np.concatenate([np.zeros((1, len(losses))), references]), axis=0)
+    below = np.maximum((ordered < losses).sum(axis=0) - 1, 0)
+    low = np.take_along_axis(ordered, below[None], axis=0)[0]
+    high = np.take_along_axis(ordered, np.minimum(below + 1, count)[None], axis=0)[0]
+    high = np.where(below < count, high, LARGEST)
+    part = np.divide(losses - low, high - low, out=np.zeros_like(losses), where=high > low)
+    return np.asarray((below + np.minimum(part, 1.0)) / (count + 1))
+
+
+ENTRY = AttackEntry(
+    spec=AttackR,
+    score=score,
+    needs=lambda _: Needs(references_out=1),
+    summary="Ranks records by where their loss lies among those under models not trained on them.",
+    paper="Ye et al. (2022), Enhanced membership inference attacks against machine learning models",
+    access="margins",
+    strong=True,
+    usual=False,
+)

@@ -1,4 +1,4 @@
-"""docs/defenses.md: what `scripts/defenses run` found, as a page. `scripts/defenses page` prints it."""
+"""docs/defenses.md: what `scripts/defenses run` found and docs/measured keeps, as a page."""
 
 import json
 import statistics
@@ -8,22 +8,43 @@ AUGMENTED = "augmented"
 """The control that augments, and stops early."""
 
 
-def page(work, sets):
+MEASURED = Path(__file__).resolve().parent.parent / "docs" / "measured" / "defenses"
+SHOWN = ("name", "role", "matches", "models", "accuracy", "auc", "tpr", "epsilon", "accountant", "control", "notices")
+"""What the page shows of a row."""
+
+
+def keep(document, name, seed):
+    """Keep what the page shows of a comparison, for docs/defenses.md.
+
+    Args:
+        document: the comparison.
+        name: of its set.
+        seed: its seed.
+    """
+    alone = {AUGMENTED, *(row["name"] for row in document["rows"] if row["role"] == "non-adaptive")}
+    found = {
+        **{key: document[key] for key in ("fpr", "baseline", "sentence")},
+        "data": {"roles": {"audited": document["data"]["roles"]["audited"]}},
+        "rows": [{key: row.get(key) for key in SHOWN} for row in document["rows"]],
+        "pairs": [pair for pair in document["pairs"] if {pair["first"], pair["second"]} & alone],
+    }
+    MEASURED.mkdir(parents=True, exist_ok=True)
+    (MEASURED / f"{name}-{seed}.json").write_text(json.dumps(found, indent=1) + "\n")
+
+
+def page(sets):
     """Print docs/defenses.md.
 
     Args:
-        work: the folder of the comparisons.
         sets: what is compared, by name.
     """
     print(HEAD)
-    if not any(Path(work).glob("*/compare.json")):
-        print("No comparison of this size has been run yet: every card holds only what its paper and its tests say.")
     for name, one in sets.items():
-        files = {seed: Path(work) / f"{name}-{seed}" / "compare.json" for seed in one["seeds"]}
+        files = {seed: MEASURED / f"{name}-{seed}.json" for seed in one["seeds"]}
         found = {seed: json.loads(file.read_text()) for seed, file in files.items() if file.exists()}
         if found:
             print("\n".join(section(one, found)))
-    cost = Path(work) / "cost.md"
+    cost = MEASURED / "cost.md"
     if cost.exists():
         print(f"{COST}\n{cost.read_text().rstrip()}")
 
@@ -38,12 +59,12 @@ control, `augmented`, is the undefended recipe with augmentation, each model sto
 page is printed by `scripts/defenses page` from the comparisons that `scripts/defenses run` makes. Each defense has a
 card in `docs/methods/`.
 
-What to keep in mind. The attacks are those of every audit: SELENA's own stronger one (`selena-replica`) is not among
-them, and the card of `selena` measures what it adds. No setting was tuned: each is the default or a value of its
-paper, most of them chosen for SGD and larger networks, while all rows here are trained by Adam (which undoes a
-factor on the loss, such as that of `ccl`: see its card), but for the tuning of `past`. For cost, `adv-reg` takes one
-step of its attack network for each of the model's, weaker than its default of three, and `selena` trains 10 sub-models
-in place of 25.
+What to keep in mind. The attacks are those of `reticent audit`, `learned` among them: SELENA's own (`selena-replica`)
+is not, and the card of `selena` measures what it adds. No setting was tuned: each is the default or a value of its
+paper, most of them chosen for SGD and larger networks, while all rows here are trained by Adam (which undoes a factor
+on the loss, such as that of `ccl`: see its card), but for the tuning of `past`. For cost, `adv-reg` takes one step of
+its attack network for each of the model's, weaker than its default of three, and `selena` trains 10 sub-models in place
+of 25.
 """
 
 
@@ -355,7 +376,7 @@ def by_labels(found):
             areas = of
     if not names:
         return []
-    area = statistics.mean(area for area, _, _ in areas)
+    area = statistics.mean(0.5 + (members - others) / 2 for members, others in areas)
     verb = "gives" if len(names) == 1 else "give"
     return [
         f"- {', '.join(names)} {verb} the same label as the undefended model for every record: an attacker who sees "
@@ -372,11 +393,10 @@ def seen(document, name):
         name: of the row.
 
     Returns:
-        The AUC of `correctness`, and the accuracies on members and on others.
+        The accuracies on members and on others.
     """
     row = row_of(document, name)
-    area = next(attack["auc"]["mean"] for attack in row["attacks"] if attack["name"] == "correctness")
-    return area, row["accuracy"]["members"]["mean"], row["accuracy"]["non_members"]["mean"]
+    return row["accuracy"]["members"]["mean"], row["accuracy"]["non_members"]["mean"]
 
 
 def against_augmented(found, name):

@@ -16,6 +16,7 @@ from reticent.data.datasets import DATASETS
 from reticent.errors import SpecError
 from reticent.jobs.recipes import build_recipe
 from reticent.models import ARCHITECTURES
+from reticent.models.butterfly import Butterfly
 from reticent.objectives import OBJECTIVES, past
 from reticent.options import described
 from reticent.outputs import OUTPUTS
@@ -41,8 +42,8 @@ MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*
 SIZES = ((8,) * 3, (8,) * 4, (16,) * 4, (8,) * 5)
 """One number for each of so many stages."""
 CANDIDATES = (True, False, 1, 2, 3, 0, 0.5, 0.25, 2.5, 20, 16, None, (0.25,), (8,), "auto", "some text", *SIZES)
-RARE = (("some text",), PROCEDURES["mist"].spec())
-"""Names of stages, and a second stage."""
+RARE = (("some text",), PROCEDURES["mist"].spec(), Butterfly(layers=("*",)))
+"""Names of stages, a second stage, and a shape of layers."""
 
 BESIDE = {("past", option): {"form": "renormalised"} for option in past.OF_FORM["renormalised"]} | {
     (Recipe.method, "augmentation_strength"): {"augmentation": "gaussian"}

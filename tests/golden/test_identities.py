@@ -78,11 +78,11 @@ PINNED = {
     "stopped": ("837699209b555dfe6ac7", "05509af59d1d6ef8df1b", "642777b43fc5bb31eb3f"),
     "noisy": ("3be168b9cadc93e0b65b", "4ffac34430c667a148a4", "fcb5088033b3861148dc"),
     "defended": ("40544640d24e396ad58f", "206475a4e46c337bb346", "d78fa1d1de47bae69626"),
-    "butterfly-mlp": ("fe54294dfe0291e7ced7", "c9015fd9a420b988a75c", "a943b3b5051ba262199b"),
-    "butterfly-cnn": ("8b7d26df32ec1b0da179", "4b10539664fde7e0d56f", "62bd76919b75a4f16f0f"),
-    "butterfly-resnet18": ("c011c96afa155f6b45c3", "bcdfaf06c5c5a79985b6", "57f1815fb556919bdb00"),
-    "butterfly-resnet20": ("ea632ee4144baf9762ce", "17a60f50ff6ae9060618", "20c860774192161a3723"),
-    "butterfly-yours": ("cfbaa14cb63c09ab31c2", "f3cf304ce91c9d0d2313", "9cdaa62cf183ff13385d"),
+    "butterfly-mlp": ("067a0dcd15fc7ff53a17", "524bb359618a1461451f", "328b7a1c1942b060b9d0"),
+    "butterfly-cnn": ("083e88ad8ed69087f237", "c11b64c7f9add8a0edf9", "eb9b4d80861202760b35"),
+    "butterfly-resnet18": ("09177896e0023db92d58", "7ed8976d10a8d36b80b5", "c4f5c5a2de945cffb89e"),
+    "butterfly-resnet20": ("50a74979d5f957f08780", "daf1f0ec5c26069f64d2", "8ca8b8c1dafd5ad24379"),
+    "butterfly-yours": ("df7ba7a35c0be5401010", "c51ad2d224c23564e7b7", "340768d702e52564d214"),
     "yours": ("eb5f5ed7c85c94ce4385", "1e336d2905f9d394bcb3", "adc03ef27a60b9bc6636"),
 }
 

@@ -9,6 +9,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from owners import by_parameter
+from records_alone import check_per_record_norms
 from torch import nn
 from torch.nn import functional
 
@@ -17,7 +18,6 @@ from reticent.models import ARCHITECTURES
 from reticent.models.atm import SHARED, SIZES, shifted
 from reticent.models.base import Input, build
 from reticent.models.stages import stages
-from reticent.procedures.dpsgd import gradients, layers
 
 
 @pytest.fixture(autouse=True)
@@ -268,17 +268,7 @@ def test_per_record_gradients_are_those_of_each_record_alone(name):
     given = TEXT if name == "transformer" else Input("image", (3, 16, 16))
     model = made(name, given, classes=3, **options).train()
     x, y = batch(name, 3, 16), torch.tensor([0, 1, 2])
-    parameters = list(model.parameters())
-    layers.check(model)
-    with gradients.per_record(model) as hooks:
-        functional.cross_entropy(model(x), y, reduction="sum").backward()
-        parts = hooks.parts(parameters, 3)
-    got = torch.stack([part.squares() for part in parts])
-    for record in range(3):
-        model.zero_grad()
-        functional.cross_entropy(model(x[record : record + 1]), y[record : record + 1]).backward()
-        expected = torch.stack([p.grad.square().sum() for p in parameters])
-        assert torch.allclose(got[:, record], expected, rtol=2e-3, atol=1e-7)
+    check_per_record_norms(model, x, y)
 
 
 def naive(x, offsets, axis):

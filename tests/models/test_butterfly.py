@@ -1,11 +1,14 @@
 """Butterfly layers: factors by their definition, chains against all that there are, and layers in any network."""
 
 import math
+import re
 from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from records_alone import check_per_record_norms
 from torch import nn
 from torch.nn import functional
 
@@ -17,7 +20,7 @@ from reticent.models.base import Input, build
 from reticent.models.butterfly import Butterfly, ButterflyConv2d, ButterflyLinear, Factored, factored
 from reticent.models.butterfly.chains import Factor, divisors, minimal, weights, within
 from reticent.models.stages import stages
-from reticent.procedures.dpsgd import gradients, layers
+from reticent.procedures.dpsgd import layers
 
 SHAPES = [(8, 8), (6, 12), (12, 6), (16, 36), (10, 64), (12, 18)]
 IMAGE = Input("image", (3, 16, 16))
@@ -300,23 +303,36 @@ def test_per_record_gradients_are_those_of_each_record_alone():
     spec = entry.spec(widths=(8, 16), butterfly={"layers": ("4", "10")})
     model, x, y = build(entry, spec, IMAGE, 4).train(), torch.randn(3, 3, 16, 16), torch.tensor([0, 1, 2])
     model, _ = layers.without_batchnorm(model)
-    parameters = list(model.parameters())
-    layers.check(model)
-    with gradients.per_record(model) as hooks:
-        functional.cross_entropy(model(x), y, reduction="sum").backward()
-        parts = hooks.parts(parameters, 3)
-    got = torch.stack([part.squares() for part in parts])
-    for record in range(3):
-        model.zero_grad()
-        functional.cross_entropy(model(x[record : record + 1]), y[record : record + 1]).backward()
-        expected = torch.stack([p.grad.square().sum() for p in parameters])
-        assert torch.allclose(got[:, record], expected, rtol=2e-3, atol=1e-7)
+    check_per_record_norms(model, x, y)
 
 
 def test_the_option_of_a_recipe():
     table = {"name": "mlp", "butterfly": {"layers": ["0"], "factors": 3}}
     recipe = build_recipe({}, {"architecture": table})
     assert recipe.architecture.butterfly == Butterfly(layers=("0",), factors=3)
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "butterfly.md").read_text(encoding="utf-8")
+
+
+def test_the_pages_example_prints_what_it_says(capsys):
+    code = re.search(r"```python\n(.*?)```", PAGE, re.DOTALL)[1]
+    exec(code, {})
+    assert capsys.readouterr().out.splitlines() == [line[2:] for line in code.splitlines() if line.startswith("# ")]
+
+
+def test_the_pages_shares_of_resnet20s_weights():
+    entry = ARCHITECTURES["resnet20"]
+    model = build(entry, entry.spec(), IMAGE, 10)
+    named = {name: part for name, part in model.named_modules() if re.fullmatch(r"stages\..*conv.", name)}
+    assert len(named) == 18
+    sizes = [(len(part.weight), part.weight[0].numel()) for part in named.values()]
+    rest = 272_474 - sum(outputs * inputs for outputs, inputs in sizes)
+    for factors in (2, 3, 4):
+        chains = [[minimal(*size, factors) for size in sizes]]
+        chains += [[within(*size, factors, budget) for size in sizes] for budget in (0.2, 0.3, 0.5)]
+        cells = [f"{(rest + sum(map(weights, one))) / 2_724.74:.1f} %" for one in chains]
+        assert f"| {factors} | {' | '.join(cells)} |" in PAGE
 
 
 class Tied(nn.Module):
@@ -360,7 +376,7 @@ def test_what_a_user_can_get_wrong(network, options, words):
         ({"layers": ()}, "at least 1 value"),
         ({"layers": ("*",), "factors": 1}, "greater than or equal to 2, got 1"),
         ({"layers": ("*",), "budget": 1.5}, "butterfly: budget: expected less than 1, got 1.5"),
-        ({"layer": ("*",)}, "butterfly: unknown key 'layer': did you mean 'layers'"),
+        ({"layers": ("*",), "factor": 3}, "butterfly: unknown key 'factor': did you mean 'factors'"),
     ],
 )
 def test_wrong_options(options, words):

@@ -5,12 +5,16 @@ import pytest
 
 from reticent import rounding
 from reticent.findings.numbers import Area, Estimate
+from reticent.models.butterfly import Butterfly
+from reticent.models.cnn import CNN
 from reticent.report import cells, wording
 from reticent.report.blocks import Cell, Span
 from reticent.report.kinds import method
 from reticent.report.render.text import clean
 from reticent.rounding import level, percent
 from reticent.say.epsilon import shown
+from reticent.spec import full
+from reticent.training.recipe import Recipe
 
 NBSP = "\u00a0"
 
@@ -80,6 +84,11 @@ def test_an_estimate_and_its_interval_have_the_same_decimals():
 )
 def test_plain_values(value, text):
     assert method.value(value) == text
+
+
+def test_the_line_of_an_architecture_says_which_layers_are_butterfly_layers():
+    recipe = full(Recipe(architecture=CNN(butterfly=Butterfly(layers=("4", "8")))))
+    assert method.parts(recipe)[0] == ("Architecture", "cnn, butterfly (layers 4 8, factors 2)")
 
 
 def test_a_bound_from_below_is_rounded_down_and_that_there_is_none_is_told():

@@ -31,15 +31,16 @@ def script(page):
 
 
 @pytest.fixture
-def asked(tmp_path, monkeypatch):
+def asked(script, tmp_path, monkeypatch):
     """What the command line says, and the calls of `reticent.compare`, which trains nothing here."""
     calls = []
 
     def compare(**values):
         calls.append(values)
-        return Namespace(sentence="done")
+        return Namespace(sentence="done", document=None)
 
     monkeypatch.setattr(reticent, "compare", compare)
+    monkeypatch.setattr(script, "keep", lambda *kept: calls[-1].update(kept=kept))
 
     def args(**values):
         usual = {"work": str(tmp_path), "data": None, "set": None, "seed": None, "defense": None, "workers": 1}
@@ -95,6 +96,7 @@ def test_a_seed_of_one_set_runs_that_set_alone(script, asked, tmp_path):
     script.run(args(seed=[2]))
     assert [(call["out"], call["seed"]) for call in calls] == [(tmp_path / "location30-2", 2)]
     assert calls[0]["defenses"] == script.SETS["location30"]["defenses"]
+    assert calls[0]["kept"] == (None, "location30", 2)
 
 
 def test_a_finished_comparison_is_not_run_again(script, asked, tmp_path):
@@ -157,6 +159,16 @@ def document(proven):
         "pairs": [],
         "sentence": "One row.",
     }
+
+
+def test_the_page_shows_what_was_kept_of_a_comparison(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(page, "MEASURED", tmp_path)
+    one = document(7.9)
+    pairs = [{"first": a, "second": "dpsgd:epsilon=8", "statistic": "auc"} for a in ("none", page.AUGMENTED)]
+    page.keep(one | {"pairs": pairs}, "digits", 0)
+    assert json.loads((tmp_path / "digits-0.json").read_text())["pairs"] == pairs[1:]
+    page.page({"digits": {"title": "Digits", "seeds": (0, 1)}})
+    assert "\n".join(page.section({"title": "Digits"}, {0: one})) in capsys.readouterr().out
 
 
 def test_controls_of_other_seeds_may_stop_elsewhere(page):

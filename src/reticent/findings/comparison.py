@@ -209,6 +209,12 @@ class RowNumbers(Finding):
         """The accuracy on non-members, or None if it is not known."""
         return None if self.accuracy.non_members is None else self.accuracy.non_members.mean
 
+    @property
+    def auc_by_labels(self) -> float | None:
+        """The AUC of an attacker who sees whether a label is right, and nothing else; it follows from the accuracies."""
+        members, right = self.accuracy.members, self.right
+        return None if members is None or right is None else 0.5 + (members.mean - right) / 2
+
 
 class Change(Finding):
     """An option in which a recipe differs from the baseline's."""

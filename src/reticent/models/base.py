@@ -5,9 +5,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 from annotated_types import Ge, Le
+from pydantic import field_validator
 from torch import nn
 
-from reticent.errors import InputError
+from reticent.errors import InputError, SpecError
 from reticent.models.butterfly import Butterfly, factored
 from reticent.spec import Spec
 
@@ -40,6 +41,14 @@ class Architecture(Spec):
     butterfly: Butterfly | None = None
     """Which linear layers and convolutions have butterfly factors in place of their weights: a table of its options.
     [none]"""
+
+    @field_validator("butterfly", mode="before")
+    @classmethod
+    def _named(cls, table: Any) -> Any:
+        try:
+            return Butterfly(**table) if isinstance(table, dict) else table
+        except SpecError as error:
+            raise error.prefixed("butterfly: ") from None
 
 
 @dataclass(frozen=True)

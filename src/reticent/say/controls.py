@@ -35,8 +35,8 @@ def noticed(row: Row, document: ComparisonDocument) -> Row:
     told = any(note.note is Note.SAME_LABELS and note.row == row.name for note in document.notes)
     if not told:
         return row
-    found = next((attack for attack in row.attacks if attack.name == "correctness"), None)
-    much = "" if found is None else f" (AUC {fraction(found.auc.mean)}, attack correctness)"
+    area = row.auc_by_labels
+    much = "" if area is None else f" (AUC {fraction(area)})"
     notice = (
         f"It labels the same records correctly as {document.baseline}, which is therefore its control: an attacker who "
         f"sees labels alone finds as much with it as without it{much}."

@@ -9,7 +9,7 @@ factors are scaled so that the product has the variance of the layer that it rep
 
 from collections import Counter
 from fnmatch import fnmatchcase
-from typing import Annotated, ClassVar
+from typing import Annotated
 
 from annotated_types import Ge, Gt, Le, Lt, MinLen
 from torch import nn
@@ -28,8 +28,6 @@ SHOWN = 5
 
 class Butterfly(Spec):
     """Options of butterfly layers."""
-
-    method: ClassVar[str] = "butterfly"
 
     layers: Annotated[tuple[str, ...], MinLen(1)]
     """Shell-style patterns of names of modules, such as stages.2.*: every nn.Linear and nn.Conv2d that one matches is

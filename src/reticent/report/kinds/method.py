@@ -1,7 +1,7 @@
 """What the documents of all kinds say of how they were made: the data, the models, the recipe, the machine."""
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from reticent.findings.attack import Audit
@@ -160,15 +160,17 @@ def _method(part: Any) -> Any:
 def _part(part: Any) -> str:
     if not isinstance(part, Mapping):
         return str(part)
-    told = []
+    return ", ".join([str(part.get("method")), *_options(part)])
+
+
+def _options(part: Any) -> Iterator[str]:
     for name, value in part.items():
-        if isinstance(value, Mapping) and value.get("method") == name:
-            told.append(_part(value))
+        if isinstance(value, Mapping) and "method" not in value:
+            yield f"{name} ({', '.join(_options(value))})"
         elif isinstance(value, list) and value and all(isinstance(one, str) for one in value):
-            told.append(f"{name} {' '.join(value)}")
+            yield f"{name} {' '.join(value)}"
         elif name != "method" and isinstance(_method(value), (str, int, float)):
-            told.append(f"{name} {_method(value)}")
-    return ", ".join([str(part.get("method")), *told])
+            yield f"{name} {_method(value)}"
 
 
 def repaired(population: Population) -> b.Values:

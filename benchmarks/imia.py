@@ -9,6 +9,7 @@ in the store. Differences are paired over records, and their interval redraws ta
 
 import argparse
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -20,8 +21,6 @@ REPLICATES = 400
 
 def scored(options, targets, imitators):
     """Scores of the first targets by attack, their members, and the seconds of a target's imitators."""
-    from dataclasses import replace
-
     from reticent.attacks import Problem, parse, score
     from reticent.jobs.config import called
     from reticent.jobs.defenses import has_defense, undefended

@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import rankdata
 
-from reticent.attacks import ATTACKS, Problem, parse
+from reticent.attacks import ATTACKS, Problem, parse, probes
 from reticent.attacks.balance import Balance
 from reticent.attacks.base import Imitators
 from reticent.data.membership import Membership
@@ -39,6 +39,8 @@ VARIANTS = [
     {"method": "selena-replica", "features": "distance"},
     {"method": "imia", "queries": 1},
     {"method": "top1-confidence", "of": "label"},
+    {"method": "label-only", "by": "views"},
+    {"method": "label-only", "by": "boundary"},
 ]
 """Options that take another path through the code."""
 
@@ -66,8 +68,8 @@ def problem(seed, *, models=12, records=60, queries=1, effect=2.0, population=40
     others = None
     if population:
         others = signals(rng, rng.integers(0, 3, population), 3, np.zeros((known.models, population)), queries)
-    given = {"replicas": taught(audited, known), "imitators": imitating(audited, known, seed)}
-    return Problem.make(audited, known, population=others, **given, **rows)
+    told = {"replicas": taught(audited, known), "imitators": imitating(audited, known, seed), "probed": probed(audited)}
+    return Problem.make(audited, known, population=others, **told, **rows)
 
 
 def imitating(audited, known, seed):
@@ -80,6 +82,12 @@ def imitating(audited, known, seed):
         inside = Membership.draw(4, known.records, seed).matrix
         found[model] = Imitators(level + rng.normal(0, 0.3, (4, *level.shape)), inside)
     return found
+
+
+def probed(audited):
+    """Make what models say to the probes of all attacks: shares, larger for likelier labels."""
+    rng, sure = np.random.default_rng(1), audited.margins[:, :, :1]
+    return {probe: 1 / (1 + np.exp(-sure - rng.normal(0, 0.5, (*sure.shape[:2], 2)))) for probe in probes(SPECS)}
 
 
 def taught(audited, known):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from attack_cases import imitating
+from attack_cases import imitating, probed
 from scipy.stats import binom
 
 import reticent
-from reticent.attacks import ATTACKS, Problem, answers_suffice, parse
+from reticent.attacks import ATTACKS, Problem, needs_models, parse
 from reticent.data.membership import Membership
 from reticent.jobs.measure import Settings, attacked
 from reticent.signals.matrix import Signals
@@ -31,7 +31,7 @@ def outputs(seed):
 def intervals():
     """95 % intervals of the AUC over models, by attack: one a seed."""
     found = {name: [] for name in ATTACKS}
-    brought = [name for name in ATTACKS if answers_suffice(name)]
+    brought = [name for name in ATTACKS if not needs_models(name)]
     for seed in SEEDS:
         done = reticent.attack(**outputs(seed), attacks=brought, seed=seed, replicates=100)
         for attack in done.document["attacks"]:
@@ -43,12 +43,13 @@ def intervals():
 
 
 def whole(seed):
-    """Make the same models, each with imitators, and soft targets of its own for records that it is said to hold."""
+    """Make the same models, with all that attacks may look at besides: replicas, imitators, answers to probes."""
     given = outputs(seed)
     near = np.exp(given["logits"] + np.random.default_rng([seed, 6]).normal(0, 0.1, given["logits"].shape))
     told = np.where(given["membership"][:, :, None], near / near.sum(axis=2, keepdims=True), np.nan)
     signals, known = Signals.from_logits(given["logits"], given["labels"]), Membership(given["membership"])
-    return Problem.make(signals, known, replicas=told, imitators=imitating(signals, known, seed))
+    mimics = imitating(signals, known, seed)
+    return Problem.make(signals, known, replicas=told, imitators=mimics, probed=probed(signals))
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -21,6 +21,7 @@ from reticent.attacks import (
     correctness,
     entropy,
     imia,
+    label_only,
     learned,
     lira,
     lira_released,
@@ -41,6 +42,7 @@ from reticent.data.units import Units
 from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, TooFewReferencesError, UnknownNameError
 from reticent.findings.evidence import Importance
 from reticent.signals.matrix import Floats
+from reticent.signals.probes import Probe
 from reticent.spec import Spec
 
 __all__ = [
@@ -50,13 +52,14 @@ __all__ = [
     "Needs",
     "Offer",
     "Problem",
-    "answers_suffice",
     "check_membership",
     "check_offer",
     "check_references",
     "importance",
     "lacking_references",
+    "needs_models",
     "parse",
+    "probes",
     "score",
 ]
 
@@ -80,6 +83,7 @@ ATTACKS: dict[str, AttackEntry] = {
     "risk-score": risk_score.ENTRY,
     "attack-p": attack_p.ENTRY,
     "attack-r": attack_r.ENTRY,
+    "label-only": label_only.ENTRY,
 }
 """Every attack, by name."""
 
@@ -173,6 +177,11 @@ def check_references(attack: str | Spec, problem: Problem) -> None:
             "outputs alone, which do not hold them: run reticent audit --defense selena, which keeps them, or use "
             "lira here"
         )
+    if any(probe not in problem.probed for probe in ATTACKS[spec.method].needs(spec).probes):
+        raise InputError(
+            f"{spec.method}: expected what the models say to further questions of each record, got outputs alone, "
+            "which do not hold it: run reticent audit, which asks them, or leave this attack out"
+        )
     check_offer(spec, Offer.of(problem))
     check_membership(spec, problem.membership, problem.targets, problem.references, problem.units)
 
@@ -183,11 +192,16 @@ def check_offer(attack: str | Spec, offer: Offer) -> None:
     ATTACKS[spec.method].check(spec, offer)
 
 
-def answers_suffice(attack: str | Spec) -> bool:
-    """Tell whether an attack looks at answers alone, and at nothing that only who trained the models has."""
+def needs_models(attack: str | Spec) -> bool:
+    """Tell whether an attack looks at more than outputs tell: replicas, imitators, or answers to probes."""
     spec = parse(attack)
     needs = ATTACKS[spec.method].needs(spec)
-    return not (needs.replicas or needs.imitators)
+    return needs.replicas or needs.imitators or bool(needs.probes)
+
+
+def probes(attacks: Iterable[Spec]) -> tuple[Probe, ...]:
+    """List what models are asked for these attacks, each once."""
+    return tuple(dict.fromkeys(probe for spec in attacks for probe in ATTACKS[spec.method].needs(spec).probes))
 
 
 def lacking_references(attack: str | Spec, problem: Problem) -> NDArray[np.bool_]:

@@ -1,7 +1,7 @@
 """What every attack takes: the problem, and the facts that the table of attacks states of each attack."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from reticent.data.units import Units
 from reticent.errors import InputError, ShapeError
 from reticent.findings.evidence import Importance
 from reticent.signals.matrix import Floats, Matrix, Signals
+from reticent.signals.probes import Probe
 from reticent.spec import Spec
 
 Rows = NDArray[np.int64]
@@ -58,6 +59,7 @@ class Problem:
             elsewhere; or None. An attack looks at those of references only, never at its target's.
         units: to which unit each record belongs, where units are audited; or None.
         imitators: by target, models that were trained to answer like it; or None.
+        probed: by probe, what the same M models say to it of each record, ``(M, N, K)``.
     """
 
     signals: Signals
@@ -68,6 +70,7 @@ class Problem:
     replicas: Matrix | None = None
     units: Units | None = None
     imitators: Mapping[int, Imitators] | None = None
+    probed: Mapping[Spec, Matrix] = field(default_factory=dict)
 
     @classmethod
     def make(
@@ -80,6 +83,7 @@ class Problem:
         replicas: Matrix | None = None,
         units: Units | None = None,
         imitators: Mapping[int, Imitators] | None = None,
+        probed: Mapping[Spec, Matrix] | None = None,
     ) -> "Problem":
         """Check that the parts of a problem fit each other.
 
@@ -90,6 +94,7 @@ class Problem:
             references: rows to learn from; by default all M. May be empty for attacks that learn nothing.
             population: of the same M models, on records that none was trained on.
             replicas: probabilities by each model's own Split-AI of the records that it holds, ``(M, N, C)``.
+            probed: by probe, what the models say to it, ``(M, N, K)``.
             units: to which unit each record belongs; all of a unit are in a model's training set, or none.
             imitators: by target, models that were trained to answer like it.
 
@@ -97,7 +102,8 @@ class Problem:
             The problem.
 
         Raises:
-            ShapeError: signals, membership, population or replicas disagree on the models, records, queries or classes.
+            ShapeError: signals, membership, population, replicas or probes disagree on the models, records, queries or
+                classes.
         """
         turned = (signals.records, signals.models)
         if not isinstance(membership, Membership):
@@ -123,15 +129,13 @@ class Problem:
                         f"have, got {getattr(population, what)}"
                     )
         expected = (signals.models, signals.records, signals.classes)
-        if replicas is not None and tuple(replicas.shape) != expected:
-            raise ShapeError(
-                f"replicas: expected shape {expected} (models, records, classes), as the signals have, got "
-                f"{tuple(replicas.shape)}"
-            )
+        _check_shape("replicas", replicas, expected)
+        for told in (probed or {}).values():
+            _check_shape("probed", told, (*expected[:2], told.shape[-1]))
         rows, learned = model_rows(known.models, targets, references)
         if units is not None:
             units.of_units(known.matrix)
-        return cls(signals, known, rows, learned, population, replicas, units, imitators)
+        return cls(signals, known, rows, learned, population, replicas, units, imitators, probed or {})
 
     def among(self, ids: NDArray[np.int64]) -> "Problem":
         """Keep some of the records ``(K,)``, in their order, of answers in memory."""
@@ -139,6 +143,7 @@ class Problem:
         known = Membership(self.membership.matrix[:, ids])
         units = None if self.units is None else self.units.among(ids)
         imitators = None if self.imitators is None else {t: one.among(ids) for t, one in self.imitators.items()}
+        probed = {probe: np.asarray(told[:, ids]) for probe, told in self.probed.items()}
         return replace(
             self,
             signals=self.signals.among(ids),
@@ -146,6 +151,7 @@ class Problem:
             replicas=replicas,
             units=units,
             imitators=imitators,
+            probed=probed,
         )
 
     @property
@@ -209,6 +215,7 @@ class Needs:
         population: records that no model was trained on are looked at, where there are any.
         replicas: what each reference's own Split-AI says of its members, so that models must be trained by selena.
         imitators: models that were trained to answer like each target.
+        probes: what models are asked of each record besides.
     """
 
     references: int = 0
@@ -219,6 +226,7 @@ class Needs:
     population: bool = False
     replicas: bool = False
     imitators: bool = False
+    probes: tuple[Probe, ...] = ()
 
     @property
     def alone(self) -> bool:
@@ -283,6 +291,12 @@ class AttackEntry:
                 "trains for one model of your own: run that, or leave this attack out"
             )
         self.fits(spec, offer)
+
+
+def _check_shape(name: str, given: Matrix | None, expected: tuple[int, int, int]) -> None:
+    if given is not None and tuple(given.shape) != expected:
+        meaning = "(models, records, classes)" if name == "replicas" else "(models, records, answers)"
+        raise ShapeError(f"{name}: expected shape {expected} {meaning}, as the signals have, got {tuple(given.shape)}")
 
 
 def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | None) -> tuple[Rows, Rows]:

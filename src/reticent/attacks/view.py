@@ -74,8 +74,10 @@ def view(entry: AttackEntry, spec: Spec, problem: Problem) -> Problem:
         others = shown(others) if needs.population else hidden("the population", "Needs.population=False")
     given = [name for name in ("replicas", "imitators") if getattr(problem, name) is not None]
     secret = {name: hidden(name, f"Needs.{name}=False") for name in given if not getattr(needs, name)}
+    told: dict[Spec, Matrix] = {probe: problem.probed[probe] for probe in needs.probes if probe in problem.probed}
+    probed = told or hidden("probes", "Needs.probes=()")
     signals = shown(problem.signals, blanked) if needs.out_only else shown(problem.signals)
-    result = replace(problem, signals=signals, population=others, **secret)
+    result = replace(problem, signals=signals, population=others, probed=probed, **secret)
     if not needs.alone:
         return result
     none = hidden("references, or at who was trained on what,", "Needs() of none")

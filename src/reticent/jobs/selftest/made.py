@@ -1,15 +1,18 @@
 """Made-up signals: a leak that is known, none, and a trap for a target among its own references."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent import seeds
+from reticent.attacks import ATTACKS, probes
 from reticent.attacks.base import Imitators, Problem
 from reticent.data.membership import Membership
-from reticent.signals.matrix import Signals
+from reticent.signals.matrix import Matrix, Signals, log_probability
+from reticent.spec import Spec
 
 SEED = 20_260
 CLASSES = 5
@@ -26,10 +29,9 @@ def problem(gap: float, models: int, records: int, name: str) -> Problem:
     logits = rng.normal(size=(models, records, CLASSES))
     ease = rng.normal(0.0, 1.0, records)
     logits[:, np.arange(records), labels] += ease + gap * membership.matrix
-    signals, inside = Signals.from_logits(logits, labels), membership.matrix
-    return Problem.make(
-        signals, membership, replicas=taught(logits, inside), imitators=imitating(rng, range(models), labels, ease)
-    )
+    signals = Signals.from_logits(logits, labels)
+    told, mimics = taught(logits, membership.matrix), imitating(rng, range(models), labels, ease)
+    return Problem.make(signals, membership, replicas=told, probed=probed(signals), imitators=mimics)
 
 
 def imitating(
@@ -49,6 +51,12 @@ def taught(logits: Floats, inside: NDArray[np.bool_]) -> Floats:
     """Make soft targets of each model's members, as if SELENA had brought each model to answer them exactly."""
     odds = np.exp(logits - logits.max(axis=2, keepdims=True))
     return np.where(inside[:, :, None], odds / odds.sum(axis=2, keepdims=True), np.nan)
+
+
+def probed(signals: Signals) -> dict[Spec, Matrix]:
+    """Make answers to all attacks' probes that say what the label's probability does."""
+    share = np.exp(log_probability(np.asarray(signals.margins)))
+    return dict.fromkeys(probes(entry.spec() for entry in ATTACKS.values()), share)
 
 
 def tails(models: int, records: int, tail: Tail, draw: int = 0) -> Problem:
@@ -81,13 +89,14 @@ def trap(target: int, records: int, held: int = 1) -> Problem:
     logits = rng.normal(0.0, 0.01, (TRAP_MODELS, records, CLASSES))
     logits[:, np.arange(records), labels] -= 16.0
     logits[target, np.arange(records), labels] += rng.uniform(18.0, 22.0, records)
-    mimics = imitating(rng, [target], labels, np.full(records, -16.0), 0.01)
+    signals = Signals.from_logits(logits, labels)
     return Problem.make(
-        Signals.from_logits(logits, labels),
+        signals,
         inside,
         targets=[target],
         replicas=taught(logits, inside),
-        imitators=mimics,
+        imitators=imitating(rng, [target], labels, np.full(records, -16.0), 0.01),
+        probed=probed(signals),
     )
 
 
@@ -95,7 +104,7 @@ def flipped(given: Problem, target: int) -> Problem:
     """Tell an attack the opposite of one target's membership."""
     matrix = given.membership.matrix.copy()
     matrix[target] = ~matrix[target]
-    return Problem.make(given.signals, matrix, targets=[target], replicas=given.replicas, imitators=given.imitators)
+    return replace(given, membership=Membership(matrix), targets=np.array([target]))
 
 
 def auc(scores: Floats, members: NDArray[np.bool_]) -> float:

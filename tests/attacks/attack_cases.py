@@ -3,7 +3,7 @@
 import numpy as np
 from scipy.stats import rankdata
 
-from reticent.attacks import ATTACKS, Problem, parse
+from reticent.attacks import ATTACKS, Problem, parse, probes
 from reticent.attacks.balance import Balance
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals, margin
@@ -37,6 +37,8 @@ VARIANTS = [
     {"method": "base2", "mode": "offline"},
     {"method": "selena-replica", "features": "distance"},
     {"method": "top1-confidence", "of": "label"},
+    {"method": "label-only", "by": "views"},
+    {"method": "label-only", "by": "boundary"},
 ]
 """Options that take another path through the code."""
 
@@ -64,7 +66,14 @@ def problem(seed, *, models=12, records=60, queries=1, effect=2.0, population=40
     others = None
     if population:
         others = signals(rng, rng.integers(0, 3, population), 3, np.zeros((known.models, population)), queries)
-    return Problem.make(audited, known, population=others, replicas=taught(audited, known), **rows)
+    told = {"replicas": taught(audited, known), "probed": probed(audited)}
+    return Problem.make(audited, known, population=others, **told, **rows)
+
+
+def probed(audited):
+    """Make what models say to the probes of all attacks: shares, larger for likelier labels."""
+    rng, sure = np.random.default_rng(1), audited.margins[:, :, :1]
+    return {probe: 1 / (1 + np.exp(-sure - rng.normal(0, 0.5, (*sure.shape[:2], 2)))) for probe in probes(SPECS)}
 
 
 def taught(audited, known):

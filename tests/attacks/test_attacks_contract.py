@@ -99,7 +99,8 @@ def test_permuting_records_permutes_scores(spec):
     kept = case.signals
     shuffled = Signals(kept.labels[order], kept.margins[:, order], 3, kept.logits[:, order])
     members, taught = Membership(case.membership.matrix[:, order]), case.replicas[:, order]
-    moved = replace(case, signals=shuffled, membership=members, replicas=taught)
+    told = {probe: said[:, order] for probe, said in case.probed.items()}
+    moved = replace(case, signals=shuffled, membership=members, replicas=taught, probed=told)
     np.testing.assert_allclose(score(spec, moved), score(spec, case)[:, order], rtol=1e-9, atol=1e-12)
 
 

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from attack_cases import probed
 from scipy.stats import binom
 
 import reticent
-from reticent.attacks import ATTACKS, Problem, needs_replicas, parse
+from reticent.attacks import ATTACKS, Problem, needs_models, parse
 from reticent.jobs.measure import Settings, attacked
 from reticent.signals.matrix import Signals
 
@@ -29,7 +30,7 @@ def outputs(seed):
 def intervals():
     """95 % intervals of the AUC over models, by attack: one a seed."""
     found = {name: [] for name in ATTACKS}
-    brought = [name for name in ATTACKS if not needs_replicas(name)]
+    brought = [name for name in ATTACKS if not needs_models(name)]
     for seed in SEEDS:
         done = reticent.attack(**outputs(seed), attacks=brought, seed=seed, replicates=100)
         for attack in done.document["attacks"]:
@@ -41,11 +42,12 @@ def intervals():
 
 
 def with_replicas(seed):
-    """Make the same models, each with soft targets of its own for the records that it is said to hold."""
+    """Make the same models, each with soft targets of its own for the records that it is said to hold, and answers."""
     given = outputs(seed)
     near = np.exp(given["logits"] + np.random.default_rng([seed, 6]).normal(0, 0.1, given["logits"].shape))
     told = np.where(given["membership"][:, :, None], near / near.sum(axis=2, keepdims=True), np.nan)
-    return Problem.make(Signals.from_logits(given["logits"], given["labels"]), given["membership"], replicas=told)
+    signals = Signals.from_logits(given["logits"], given["labels"])
+    return Problem.make(signals, given["membership"], replicas=told, probed=probed(signals))
 
 
 @pytest.mark.parametrize("name", ATTACKS)

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from reticent.attacks import ATTACKS, needs_replicas, score
+from reticent.attacks import ATTACKS, needs_models, score
 from reticent.attacks.base import Problem
 from reticent.data.membership import Membership
 from reticent.data.records import Records
@@ -202,7 +202,7 @@ def test_accuracy_and_the_label_only_attack_do_not_move_by_one_bit(name, kind, s
 def test_no_attack_stumbles_over_what_a_defense_answers(name, shared):
     made = population(None if name == "none" else live(name), records("bits", n=150), models=6)
     signals, _ = seen(made, shared)
-    for attack in sorted(name for name in ATTACKS if not needs_replicas(name)):
+    for attack in sorted(name for name in ATTACKS if not needs_models(name)):
         scores = attacked(attack, made, signals)
         assert scores.shape == (6, 120), attack
         assert np.isfinite(scores).all(), attack

@@ -20,6 +20,7 @@ from reticent.attacks import (
     confidence,
     correctness,
     entropy,
+    label_only,
     learned,
     lira,
     lira_released,
@@ -40,6 +41,7 @@ from reticent.data.units import Units
 from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, TooFewReferencesError, UnknownNameError
 from reticent.findings.evidence import Importance
 from reticent.signals.matrix import Floats
+from reticent.signals.probes import Probe
 from reticent.spec import Spec
 
 __all__ = [
@@ -54,8 +56,10 @@ __all__ = [
     "check_references",
     "importance",
     "lacking_references",
+    "needs_models",
     "needs_replicas",
     "parse",
+    "probes",
     "score",
 ]
 
@@ -78,6 +82,7 @@ ATTACKS: dict[str, AttackEntry] = {
     "risk-score": risk_score.ENTRY,
     "attack-p": attack_p.ENTRY,
     "attack-r": attack_r.ENTRY,
+    "label-only": label_only.ENTRY,
 }
 """Every attack, by name."""
 
@@ -171,6 +176,11 @@ def check_references(attack: str | Spec, problem: Problem) -> None:
             "outputs alone, which do not hold them: run reticent audit --defense selena, which keeps them, or use "
             "lira here"
         )
+    if any(probe not in problem.probed for probe in ATTACKS[spec.method].needs(spec).probes):
+        raise InputError(
+            f"{spec.method}: expected what the models say to further questions of each record, got outputs alone, "
+            "which do not hold it: run reticent audit, which asks them, or leave this attack out"
+        )
     check_offer(spec, Offer.of(problem))
     check_membership(spec, problem.membership, problem.targets, problem.references, problem.units)
 
@@ -185,6 +195,18 @@ def needs_replicas(attack: str | Spec) -> bool:
     """Tell whether an attack looks at what the references' own Split-AI says of their members."""
     spec = parse(attack)
     return ATTACKS[spec.method].needs(spec).replicas
+
+
+def needs_models(attack: str | Spec) -> bool:
+    """Tell whether an attack looks at more than outputs tell: replicas, or answers to probes."""
+    spec = parse(attack)
+    needs = ATTACKS[spec.method].needs(spec)
+    return needs.replicas or bool(needs.probes)
+
+
+def probes(attacks: Iterable[Spec]) -> tuple[Probe, ...]:
+    """List what models are asked for these attacks, each once."""
+    return tuple(dict.fromkeys(probe for spec in attacks for probe in ATTACKS[spec.method].needs(spec).probes))
 
 
 def lacking_references(attack: str | Spec, problem: Problem) -> NDArray[np.bool_]:

@@ -1,7 +1,7 @@
 """What every attack takes: the problem, and the facts that the table of attacks states of each attack."""
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -13,6 +13,7 @@ from reticent.data.units import Units
 from reticent.errors import InputError, ShapeError
 from reticent.findings.evidence import Importance
 from reticent.signals.matrix import Floats, Matrix, Signals
+from reticent.signals.probes import Probe
 from reticent.spec import Spec
 
 Rows = NDArray[np.int64]
@@ -35,6 +36,7 @@ class Problem:
         replicas: what each model's own Split-AI says of the records that it holds, ``(M, N, C)`` probabilities, NaN
             elsewhere; or None. An attack looks at those of references only, never at its target's.
         units: to which unit each record belongs, where units are audited; or None.
+        probed: by probe, what the same M models say to it of each record, ``(M, N, K)``.
     """
 
     signals: Signals
@@ -44,6 +46,7 @@ class Problem:
     population: Signals | None = None
     replicas: Matrix | None = None
     units: Units | None = None
+    probed: Mapping[Spec, Matrix] = field(default_factory=dict)
 
     @classmethod
     def make(
@@ -55,6 +58,7 @@ class Problem:
         population: Signals | None = None,
         replicas: Matrix | None = None,
         units: Units | None = None,
+        probed: Mapping[Spec, Matrix] | None = None,
     ) -> "Problem":
         """Check that the parts of a problem fit each other.
 
@@ -65,13 +69,15 @@ class Problem:
             references: rows to learn from; by default all M. May be empty for attacks that learn nothing.
             population: of the same M models, on records that none was trained on.
             replicas: probabilities by each model's own Split-AI of the records that it holds, ``(M, N, C)``.
+            probed: by probe, what the models say to it, ``(M, N, K)``.
             units: to which unit each record belongs; all of a unit are in a model's training set, or none.
 
         Returns:
             The problem.
 
         Raises:
-            ShapeError: signals, membership, population or replicas disagree on the models, records, queries or classes.
+            ShapeError: signals, membership, population, replicas or probes disagree on the models, records, queries or
+                classes.
         """
         turned = (signals.records, signals.models)
         if not isinstance(membership, Membership):
@@ -97,22 +103,23 @@ class Problem:
                         f"have, got {getattr(population, what)}"
                     )
         expected = (signals.models, signals.records, signals.classes)
-        if replicas is not None and tuple(replicas.shape) != expected:
-            raise ShapeError(
-                f"replicas: expected shape {expected} (models, records, classes), as the signals have, got "
-                f"{tuple(replicas.shape)}"
-            )
+        _check_shape("replicas", replicas, expected)
+        for told in (probed or {}).values():
+            _check_shape("probed", told, (*expected[:2], told.shape[-1]))
         rows, learned = model_rows(known.models, targets, references)
         if units is not None:
             units.of_units(known.matrix)
-        return cls(signals, known, rows, learned, population, replicas, units)
+        return cls(signals, known, rows, learned, population, replicas, units, probed or {})
 
     def among(self, ids: NDArray[np.int64]) -> "Problem":
         """Keep some of the records ``(K,)``, in their order, of answers in memory."""
         replicas = None if self.replicas is None else np.asarray(self.replicas[:, ids])
         known = Membership(self.membership.matrix[:, ids])
         units = None if self.units is None else self.units.among(ids)
-        return replace(self, signals=self.signals.among(ids), membership=known, replicas=replicas, units=units)
+        probed = {probe: np.asarray(told[:, ids]) for probe, told in self.probed.items()}
+        return replace(
+            self, signals=self.signals.among(ids), membership=known, replicas=replicas, units=units, probed=probed
+        )
 
     @property
     def drawn(self) -> Membership:
@@ -172,6 +179,7 @@ class Needs:
         logits: logits are looked at, where there are any, although margins are enough.
         population: records that no model was trained on are looked at, where there are any.
         replicas: what each reference's own Split-AI says of its members, so that models must be trained by selena.
+        probes: what models are asked of each record besides.
     """
 
     references: int = 0
@@ -181,6 +189,7 @@ class Needs:
     logits: bool = False
     population: bool = False
     replicas: bool = False
+    probes: tuple[Probe, ...] = ()
 
     @property
     def alone(self) -> bool:
@@ -240,6 +249,12 @@ class AttackEntry:
                 "ask for fewer, or compute signals with more queries"
             )
         self.fits(spec, offer)
+
+
+def _check_shape(name: str, given: Matrix | None, expected: tuple[int, int, int]) -> None:
+    if given is not None and tuple(given.shape) != expected:
+        meaning = "(models, records, classes)" if name == "replicas" else "(models, records, answers)"
+        raise ShapeError(f"{name}: expected shape {expected} {meaning}, as the signals have, got {tuple(given.shape)}")
 
 
 def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | None) -> tuple[Rows, Rows]:

@@ -74,8 +74,10 @@ def view(entry: AttackEntry, spec: Spec, problem: Problem) -> Problem:
         others = shown(others) if needs.population else hidden("the population", "Needs.population=False")
     if replicas is not None and not needs.replicas:
         replicas = hidden("replicas", "Needs.replicas=False")
+    told: dict[Spec, Matrix] = {probe: problem.probed[probe] for probe in needs.probes if probe in problem.probed}
+    probed = told or hidden("probes", "Needs.probes=()")
     signals = shown(problem.signals, blanked) if needs.out_only else shown(problem.signals)
-    result = replace(problem, signals=signals, population=others, replicas=replicas)
+    result = replace(problem, signals=signals, population=others, replicas=replicas, probed=probed)
     if not needs.alone:
         return result
     none = hidden("references, or at who was trained on what,", "Needs() of none")

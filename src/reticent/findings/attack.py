@@ -92,6 +92,8 @@ class Audit(Finding):
     strong: bool | None = None
     """Whether it compares models that saw a record with models that did not; the others ask one model alone, and
     miss most of a leak; `null` if that is not known."""
+    queries: Annotated[Count | None, LeftOut] = None
+    "Only of attacks that ask further questions: how often they ask a model about a record, at most."
     confidence: Number
     "Of every interval in this object."
     overall: Overall

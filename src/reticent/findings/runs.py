@@ -30,6 +30,8 @@ class Kind(StrEnum):
 
     TRAINING = "training"
     SIGNALS = "signals"
+    PROBE = "probe"
+    "What a model says to other questions."
     REPAIR = "repair"
     "A user's model, repaired."
     UNKNOWN = "unknown"

@@ -209,6 +209,16 @@ class TrainingFacts(CostedFacts):
     "ISO 8601."
 
 
+class ProbeFacts(Cost):
+    """What the run of a model's answers to a probe says."""
+
+    kind: str = "probe"
+    of: str
+    "The run that trained it."
+    model: Count
+    "The model's row."
+
+
 class SignalsFacts(CostedFacts):
     """What the run of a model's answers says: of its training, and of how well the model does."""
 

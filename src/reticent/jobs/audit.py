@@ -124,7 +124,12 @@ def evaluate(job: Job, work: Work) -> Evaluated:
         signals, others = population_signals.signals(job.population, store, made)
         replicas = opened(job.attacks, job.population, store, made)
         problem = Problem.make(
-            signals, job.population.membership, population=others, replicas=replicas, units=job.units
+            signals,
+            job.population.membership,
+            population=others,
+            replicas=replicas,
+            units=job.units,
+            probed=population_signals.probed(job.population, store, made),
         )
         settings = Settings.of(job.config, document.accountant(made))
         ids = job.population.roles.audited

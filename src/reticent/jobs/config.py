@@ -9,6 +9,7 @@ from typing import Any
 
 from reticent.ambient import fixed
 from reticent.attacks import Offer, check_membership, check_offer
+from reticent.attacks import probes as asked_by
 from reticent.auditing.partition import Partition
 from reticent.data.datasets import DATASETS
 from reticent.data.load import load, of_python
@@ -17,7 +18,7 @@ from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.data.units import Units
 from reticent.errors import InputError, RolesError, SpecError, nearest
-from reticent.jobs import grouping, replicas
+from reticent.jobs import grouping, probes, replicas
 from reticent.jobs.attacks import before_training, build_attacks, of_attacks, put
 from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.option_hints import owners, placed
@@ -222,9 +223,10 @@ def prepare(
         check_offer(spec, offer)
         check_membership(spec, membership, units=units)
         replicas.check([spec], recipe, unaware=config.also_non_adaptive)
+        probes.check([spec], records.kind, asked=not config.also_non_adaptive)
 
     attacks, left_out = before_training(config, attacks, fits)
-    population = Population(recipe, records, roles, membership, config.seed, queries)
+    population = Population(recipe, records, roles, membership, config.seed, queries, probes=asked_by(attacks))
     members = int(membership.matrix.sum(axis=1).min())
     held = {"reference": len(roles.reference), "validation": len(roles.validation)}
     check_records(recipe, records, **held, members=members)

@@ -290,7 +290,7 @@ def audited(
         confidence=settings.confidence,
         replicates=settings.replicates,
         reference_scores=calibration,
-    )
+    ).with_(queries=sum(probe.queries for probe in entry.needs(attack).probes) or None)
 
 
 def _probability(problem: Problem, scores: Mapping[str, Floats], settings: Settings) -> MembershipProbability | None:

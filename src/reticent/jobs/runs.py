@@ -31,6 +31,8 @@ from reticent.store.disk import gone, read_plain
 
 NAME = re.compile(rf"([0-9a-f]{{20}})({re.escape(PARTIAL)}|{re.escape(REMOVING)})?")
 """The name of a run's folder; what is named otherwise was not made by reticent, and is never touched."""
+OF_A_MODEL = {Kind.SIGNALS, Kind.PROBE}
+"""Runs that are made from a training run."""
 PER_MODEL = ("model", "members", "kind")
 """Parts of a training run's spec in which the models of a population differ."""
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
@@ -140,7 +142,7 @@ def _when(facts: Plain, changed: float) -> datetime:
 def _groups(runs: Sequence[Run]) -> tuple[Group, ...]:
     """Put the runs of one recipe, data set and seed together, signals with their models."""
     specs = {run.id: run.spec for run in runs if run.kind in {Kind.TRAINING, Kind.REPAIR} and run.spec}
-    states = {run.id: run.state for run in runs if run.kind is not Kind.SIGNALS}
+    states = {run.id: run.state for run in runs if run.kind not in OF_A_MODEL}
     gathered: dict[str | tuple[bool, State | None], list[Run]] = {}
     for run in runs:
         spec = specs.get(run.of or run.id)
@@ -160,7 +162,7 @@ def _shared(spec: Plain) -> Plain:
 
 def _unknown(run: Run, states: Mapping[str, State]) -> tuple[bool, State | None]:
     """Find why a recipe is not known: whether these are signals, and the state of the run, or of their model."""
-    if run.written and run.kind is Kind.SIGNALS:
+    if run.written and run.kind in OF_A_MODEL:
         return True, states.get(run.of or "")
     return False, State.UNREADABLE if run.written else run.state
 
@@ -283,7 +285,7 @@ def plan(
     folders = {run.folder for run in asked}
     for run in asked:
         # Others were made from a finished run alone: a folder beside it of the same name is not that run.
-        signals = found.signals_of(run) if run.kind is not Kind.SIGNALS and run.folder == run.id else ()
+        signals = found.signals_of(run) if run.kind not in OF_A_MODEL and run.folder == run.id else ()
         held = next((who for one in (run, *signals) if (who := _holder(store, one.id))), None)
         if held and names:
             raise StoreLockedError(f"run {run.id} is in use by {held}, which is alive: nothing was removed")

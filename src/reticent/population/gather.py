@@ -10,8 +10,9 @@ from safetensors import safe_open
 
 from reticent.errors import CorruptRunError
 from reticent.population.population import Population
-from reticent.population.worker import Made, history
+from reticent.population.worker import ANSWERS, Made, history
 from reticent.signals.matrix import Matrix, Rows, Signals
+from reticent.spec import Spec
 from reticent.store import Store
 
 SOFT_TARGETS = "soft_targets"
@@ -57,6 +58,15 @@ def replicas(population: Population, store: Store, made: Sequence[Made]) -> Matr
     paths = _paths(store, [(one.model, one.training) for one in made], "artefacts.safetensors")
     held = population.membership.matrix
     return Rows([HeldRow(path, SOFT_TARGETS, held[one.model]) for path, one in zip(paths, made, strict=True)])
+
+
+def probed(population: Population, store: Store, made: Sequence[Made]) -> dict[Spec, Matrix]:
+    """Open what every model says to each of the population's probes ``(M, N, K)``."""
+    result: dict[Spec, Matrix] = {}
+    for at, probe in enumerate(population.probes):
+        paths = _paths(store, [(one.model, one.probes[at]) for one in made], "probe.safetensors")
+        result[probe] = Rows([StoredRow(path, ANSWERS) for path in paths])
+    return result
 
 
 def signals(population: Population, store: Store, made: Sequence[Made]) -> tuple[Signals, Signals | None]:

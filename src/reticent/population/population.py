@@ -11,6 +11,7 @@ from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import RolesError, ShapeError
 from reticent.procedures import entry
+from reticent.signals.probes import Probe
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, identity
 from reticent.training.recipe import Recipe, Untouched
@@ -33,6 +34,16 @@ class TrainingRun(Spec):
     reference: str | None = None
     watch: bool = False
     trace: bool = False
+
+
+class ProbeRun(Spec):
+    """What a probe's run is made from: the training run, the probe, the records."""
+
+    kind: str
+    of: str
+    probe: Spec
+    audited: str
+    seed: int
 
 
 class SignalsRun(Spec):
@@ -60,6 +71,7 @@ class Population:
         watch: note each model's accuracy on its own non-members after every epoch, in the training run's log.
         drawing: the number m of the streams ``("model", m, ...)`` that each model draws from, by default its row.
             Models of one number begin with the same weights, and draw the same order of as many records.
+        probes: what each model is asked besides; no part of the other runs' identities.
         trace: note the losses of each model's members before training and after every epoch, in the training run.
     """
 
@@ -72,6 +84,7 @@ class Population:
     watch: bool = False
     drawing: tuple[int, ...] = ()
     trace: bool = False
+    probes: tuple[Probe, ...] = ()
 
     def __post_init__(self) -> None:
         self.roles.check(self.records)
@@ -80,6 +93,8 @@ class Population:
                 f"membership has {self.membership.records} records, the audited role {len(self.roles.audited)}: "
                 "expected the same"
             )
+        for probe in self.probes:
+            probe.check(self.records.kind)
         self.queries.check(self.records.kind, self.records.x.shape[1:])
         rarest = int(np.bincount(self.records.y[self.roles.audited], minlength=self.records.classes).min())
         if rarest == 0:
@@ -136,6 +151,16 @@ class Population:
             output=self.recipe.output,
         )
 
+    def probe_spec(self, model: int, probe: Probe) -> ProbeRun:
+        """State what a probe's run is made from: not the output defense, which changes no label."""
+        return ProbeRun(
+            kind="probe",
+            of=self.training_id(model),
+            probe=probe,
+            audited=_digest(self.roles.audited),
+            seed=self.seed,
+        )
+
     def training_id(self, model: int) -> str:
         """Name the run that trains one model."""
         return identity(self.training_spec(model))
@@ -143,6 +168,15 @@ class Population:
     def signals_id(self, model: int) -> str:
         """Name the run that holds what one model says."""
         return identity(self.signals_spec(model))
+
+    def probe_id(self, model: int, probe: Probe) -> str:
+        """Name the run that holds what one model says to a probe."""
+        return identity(self.probe_spec(model, probe))
+
+    def run_ids(self, model: int) -> list[str]:
+        """Name all runs of one model."""
+        probes = [self.probe_id(model, probe) for probe in self.probes]
+        return [self.training_id(model), self.signals_id(model), *probes]
 
 
 def _digest(ids: NDArray[np.int64]) -> str:

@@ -152,8 +152,7 @@ def _again(population: Population, store: Store, failures: list[Failure]) -> lis
 def _free(population: Population, store: Store, model: int) -> bool:
     """Tell whether no live process makes a model now: it was finished meanwhile, or its maker died."""
     try:
-        runs = (population.training_id(model), population.signals_id(model))
-        return all(store.holder(run) is None for run in runs)
+        return all(store.holder(run) is None for run in population.run_ids(model))
     except OSError:
         return False
 

@@ -17,14 +17,16 @@ from torch import Tensor, nn
 
 from reticent.ambient import fixed
 from reticent.errors import ModelError, ReticentError, StoreLockedError
-from reticent.findings.training import Cost, CostedFacts, SignalsFacts, StageCost, TrainingFacts
+from reticent.findings.training import Cost, CostedFacts, ProbeFacts, SignalsFacts, StageCost, TrainingFacts
 from reticent.objectives.base import Examples
 from reticent.outputs import OUTPUTS, Context, Output
 from reticent.population.population import Population
+from reticent.population.probing import PROBES, Probed
 from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import snapshot
 from reticent.procedures.costs import FIRST
 from reticent.procedures.estimator import CLIPPED, Estimator
+from reticent.signals.probes import Probe
 from reticent.signals.query import UNSTEADY, Seen, ask, unsteady
 from reticent.spec import canonical, full
 from reticent.store import Draft, Run, Store
@@ -36,6 +38,8 @@ from reticent.training.recipe import Untouched
 from reticent.usercode import told
 from reticent.version import VERSION
 
+ANSWERS = "answers"
+"""The array of ``probe.safetensors``: what a model says to a probe, ``(N, K)``."""
 LOSSES = "losses"
 """Among a traced run's artefacts: of every member ``(E + 1, n)``, before training and after each of E epochs."""
 
@@ -50,6 +54,7 @@ class Made:
         signals: the id of the run that holds its signals.
         facts: what was measured when it was trained and asked.
         fresh: it was trained now, not found.
+        probes: the ids of the runs that hold what it says to the population's probes, in their order.
     """
 
     model: int
@@ -57,17 +62,16 @@ class Made:
     signals: str
     facts: SignalsFacts
     fresh: bool
+    probes: tuple[str, ...] = ()
 
 
 def find(population: Population, store: Store, model: int) -> Made | None:
     """Find a model that is finished."""
-    signals = population.signals_id(model)
+    training, signals, *probes = population.run_ids(model)
     run = store.find(signals)
-    return (
-        None
-        if run is None
-        else Made(model, population.training_id(model), signals, run.read(SignalsFacts), fresh=False)
-    )
+    if run is None or any(store.find(probe) is None for probe in probes):
+        return None
+    return Made(model, training, signals, run.read(SignalsFacts), fresh=False, probes=tuple(probes))
 
 
 @contextmanager
@@ -97,9 +101,8 @@ class Maker:
 
     def make(self, model: int) -> Made:
         """Make one model, or find it finished."""
-        training, signals = self.population.training_id(model), self.population.signals_id(model)
         with _about(model):
-            return find(self.population, self.store, model) or self._make(model, training, signals)
+            return find(self.population, self.store, model) or self._make(model, *self.population.run_ids(model))
 
     def trained(self, model: int) -> tuple[Run, nn.Module]:
         """Train one model, or find it, and bring it back; nothing is kept of what it answers."""
@@ -107,12 +110,17 @@ class Maker:
             run, network = self.store.found_or_made(self.population.training_id(model), partial(self._train, model))
             return run, network or self._load(model, run)
 
-    def _make(self, model: int, training: str, signals: str) -> Made:
-        run, network = self.store.found_or_made(training, partial(self._train, model))
+    def _make(self, model: int, training: str, signals: str, *probes: str) -> Made:
+        run, made = self.store.found_or_made(training, partial(self._train, model))
+        network: nn.Module | None = made
         seen, _ = self.store.found_or_made(
             signals, lambda draft: self._look(model, network or self._load(model, run), run, draft)
         )
-        return Made(model, training, signals, seen.read(SignalsFacts), fresh=network is not None)
+        for probe, name in zip(self.population.probes, probes, strict=True):
+            if self.store.find(name) is None:
+                network = network or self._load(model, run)
+                self.store.found_or_made(name, partial(self._probe, model, network, probe))
+        return Made(model, training, signals, seen.read(SignalsFacts), fresh=made is not None, probes=probes)
 
     def materials(self, model: int) -> Materials:
         """Gather what one model is trained from."""
@@ -260,6 +268,19 @@ class Maker:
             accuracy_non_members=float(correct[~row].mean()),
             largest_class_share=float(np.bincount(labels[row]).max() / row.sum()),
         ).to_json()
+
+    @fixed()
+    def _probe(self, model: int, network: nn.Module, probe: Probe, draft: Draft) -> None:
+        population = self.population
+        started = time.perf_counter()
+        with population.streams(model).lent("probing"):
+            one = Probed(network.eval(), self.audited, self.prepare, population.records.classes, population.seed)
+            said = PROBES[probe.method](probe, one)
+        draft.write_arrays("probe.safetensors", {ANSWERS: _array(said)})
+        draft.write_arrays("roles.safetensors", {"audited": population.roles.audited})
+        draft.write_json("spec.json", canonical(population.probe_spec(model, probe)) | {"probe": full(probe)})
+        seconds = time.perf_counter() - started
+        draft.facts = ProbeFacts(of=population.training_id(model), model=model, seconds=seconds).to_json()
 
 
 def _write_training(draft: Draft, trained: Trained) -> None:

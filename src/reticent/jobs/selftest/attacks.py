@@ -54,7 +54,7 @@ def leak() -> Checks:
 def null() -> Checks:
     """Attack signals that leak nothing, through the whole path of an audit."""
     problem = made.problem(0.0, 16, 600, "null")
-    alone = [name for name in attacks.ATTACKS if not attacks.needs_replicas(name)]
+    alone = [name for name in attacks.ATTACKS if not attacks.needs_models(name)]
     done = job.attack(
         labels=problem.signals.labels,
         logits=np.asarray(problem.signals.logits),

@@ -6,9 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent import seeds
+from reticent.attacks import ATTACKS, probes
 from reticent.attacks.base import Problem
 from reticent.data.membership import Membership
-from reticent.signals.matrix import Signals
+from reticent.signals.matrix import Matrix, Signals, log_probability
+from reticent.spec import Spec
 
 SEED = 20_260
 CLASSES = 5
@@ -24,13 +26,21 @@ def problem(gap: float, models: int, records: int, name: str) -> Problem:
     membership = Membership.draw(models, records, SEED)
     logits = rng.normal(size=(models, records, CLASSES))
     logits[:, np.arange(records), labels] += rng.normal(0.0, 1.0, records) + gap * membership.matrix
-    return Problem.make(Signals.from_logits(logits, labels), membership, replicas=taught(logits, membership.matrix))
+    signals = Signals.from_logits(logits, labels)
+    told = taught(logits, membership.matrix)
+    return Problem.make(signals, membership, replicas=told, probed=probed(signals))
 
 
 def taught(logits: Floats, inside: NDArray[np.bool_]) -> Floats:
     """Make soft targets of each model's members, as if SELENA had brought each model to answer them exactly."""
     odds = np.exp(logits - logits.max(axis=2, keepdims=True))
     return np.where(inside[:, :, None], odds / odds.sum(axis=2, keepdims=True), np.nan)
+
+
+def probed(signals: Signals) -> dict[Spec, Matrix]:
+    """Make answers to all attacks' probes that say what the label's probability does."""
+    share = np.exp(log_probability(np.asarray(signals.margins)))
+    return dict.fromkeys(probes(entry.spec() for entry in ATTACKS.values()), share)
 
 
 def tails(models: int, records: int, tail: Tail, draw: int = 0) -> Problem:
@@ -63,14 +73,15 @@ def trap(target: int, records: int, held: int = 1) -> Problem:
     logits = rng.normal(0.0, 0.01, (TRAP_MODELS, records, CLASSES))
     logits[:, np.arange(records), labels] -= 16.0
     logits[target, np.arange(records), labels] += rng.uniform(18.0, 22.0, records)
-    return Problem.make(Signals.from_logits(logits, labels), inside, targets=[target], replicas=taught(logits, inside))
+    signals = Signals.from_logits(logits, labels)
+    return Problem.make(signals, inside, targets=[target], replicas=taught(logits, inside), probed=probed(signals))
 
 
 def flipped(given: Problem, target: int) -> Problem:
     """Tell an attack the opposite of one target's membership."""
     matrix = given.membership.matrix.copy()
     matrix[target] = ~matrix[target]
-    return Problem.make(given.signals, matrix, targets=[target], replicas=given.replicas)
+    return Problem.make(given.signals, matrix, targets=[target], replicas=given.replicas, probed=given.probed)
 
 
 def auc(scores: Floats, members: NDArray[np.bool_]) -> float:

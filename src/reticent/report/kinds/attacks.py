@@ -9,7 +9,7 @@ from reticent.findings.numbers import OverallRate
 from reticent.report import blocks as b
 from reticent.report.cells import estimate, rate, unmeasurable
 from reticent.report.pictures import audit as pictures
-from reticent.rounding import fraction, level
+from reticent.rounding import count, fraction, level
 from reticent.say.grammar import alarms, short
 
 HISTOGRAMS = 9
@@ -74,7 +74,8 @@ def _attack(one: Audit, rates: Sequence[float]) -> b.Line:
     both = (None, None) if balanced is None else (balanced.transferred, balanced.oracle)
     cells = [estimate(found) for found in both]
     alone = [b.Cell(cell.text, cell.key, tone=cell.tone) for cell in cells]
-    name = b.Cell(b.Name(one.name, 40), below=(f"sees {one.access}",) if one.access else ())
+    asks = f", {count(one.queries)} questions a record" if one.queries else ""
+    name = b.Cell(b.Name(one.name, 40), below=(f"sees {one.access}{asks}",) if one.access else ())
     return name, estimate(one.auc), *(rate(one.rate(fpr)) for fpr in rates), *cells, *alone
 
 

@@ -1,0 +1,52 @@
+"""What each probe makes of one model: the table of probes, and what they are given."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from reticent import seeds
+from reticent.objectives.base import Examples
+from reticent.signals import label_queries
+from reticent.signals.label_queries import Wrong
+from reticent.training.data import Preparation
+
+
+@dataclass(frozen=True, eq=False)
+class Probed:
+    """One model, and the records that it is asked about.
+
+    Attributes:
+        network: in eval mode.
+        examples: the audited records.
+        prepare: from stored records to model input.
+        classes: number of classes.
+        seed: the population's: what is drawn for a probe is the same for every model.
+    """
+
+    network: nn.Module
+    examples: Examples
+    prepare: Preparation
+    classes: int
+    seed: int
+
+    @property
+    def asked(self) -> Wrong:
+        """The model, of which labels alone are seen."""
+        return label_queries.wrong(self.network, self.classes)
+
+    def generator(self, name: str) -> torch.Generator:
+        """Return a stream on the CPU."""
+        return seeds.torch_generator(self.seed, "probe", name)
+
+
+PROBES: dict[str, Callable[[Any, Probed], Tensor]] = {
+    "views": lambda spec, one: label_queries.views(spec, one.asked, one.examples, one.prepare),
+    "noise": lambda spec, one: label_queries.noise(spec, one.asked, one.examples, one.prepare, one.generator("noise")),
+    "boundary": lambda spec, one: label_queries.boundary(
+        spec, one.asked, one.examples, one.prepare, one.generator("boundary")
+    ),
+}
+"""Every probe: from its spec and a model to numbers ``(N, K)``."""

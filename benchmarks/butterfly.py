@@ -153,7 +153,7 @@ CASES = (
         lambda w: ResNet20(width=w),
         ("stages.*",),
         1000,
-        IMAGES | {"epochs": 15, "batch_size": 32},
+        IMAGES | {"epochs": 10, "batch_size": 32},
     ),
 )
 

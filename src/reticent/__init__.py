@@ -31,6 +31,7 @@ _HOME = {
     "gate": "reticent.jobs.gate",
     "harden": "reticent.jobs.harden",
     "load": "reticent.data.load",
+    "load_weights": "reticent.jobs.locate.states",
     "locate_layers": "reticent.jobs.locate.layers",
     "locate_records": "reticent.jobs.locate.records",
     "locate_weights": "reticent.jobs.locate.weights",
@@ -64,6 +65,7 @@ __all__ = [
     "gate",
     "harden",
     "load",
+    "load_weights",
     "locate_layers",
     "locate_records",
     "locate_weights",
@@ -89,6 +91,7 @@ if TYPE_CHECKING:
     from reticent.jobs.locate.layers import LocatedLayers, locate_layers
     from reticent.jobs.locate.ranking import RankedMembers, rank_members
     from reticent.jobs.locate.records import LocatedRecords, locate_records
+    from reticent.jobs.locate.states import load_weights
     from reticent.jobs.locate.weights import LocatedWeights, locate_weights
     from reticent.jobs.plan import plan
     from reticent.jobs.search import search

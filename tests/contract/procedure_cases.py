@@ -22,8 +22,10 @@ OPTIONS = {
     "cwrf": {"rate": 0.1, "scoring_steps": 3, "tuning_epochs": 6},
     "dpsgd": {"noise": 0.5},
     "function": {"function": "procedure_cases:fitted"},
+    "imp": {"rounds": 1},
     "mist": {"parts": 2, "local_epochs": 2, "cross_epochs": 1},
     "pptp": {"stage": 2, "tuning_epochs": 6},
+    "prune": {"rounds": 2, "tuning_epochs": 3},
     "selena": {"models": 4, "outside": 2},
 }
 """Options that make a procedure small."""

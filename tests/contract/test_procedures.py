@@ -36,8 +36,8 @@ OWN_LOSS = {"function"}
 """Procedures that choose their loss, and their network, themselves."""
 WITHOUT_BATCH_NORM = {"dpsgd"}
 """Procedures that put something else in the place of BatchNorm, and say so in a notice."""
-SECOND = {"cwrf": 6, "pptp": 6}
-"""Epochs of a second training, which the history holds behind those of the first."""
+SECOND = {"cwrf": 6, "imp": 13, "pptp": 6, "prune": 9}
+"""Epochs of later trainings, which the history holds behind those of the first."""
 STREAMS = Streams(0, 0)
 
 names = pytest.mark.parametrize("name", PROCEDURES)

@@ -50,6 +50,9 @@ BESIDE = {("past", option): {"form": "renormalised"} for option in past.OF_FORM[
 }
 """What an option needs beside it: PAST's forms have options of their own, and flips have no strength."""
 
+SAME = {("imp", "at")}
+"""Options that are another way to write one of the others: the round of a number of rounds."""
+
 
 def default(kind):
     return kind(**{key: value for key, value in REQUIRED.items() if key in kind.model_fields})
@@ -68,7 +71,7 @@ def literals(annotation):
 def changed(kind):
     """Yield a spec for each field that can be put off its default, on its own or beside what it needs."""
     for name, field in kind.model_fields.items():
-        if name in {"architecture", "objective", "procedure", "output"}:
+        if name in {"architecture", "objective", "procedure", "output"} or (kind.method, name) in SAME:
             continue
         usual = default(kind).replace(**BESIDE.get((kind.method, name), {}))
         for value in (*literals(field.annotation), *CANDIDATES, *RARE):

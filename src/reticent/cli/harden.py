@@ -52,7 +52,7 @@ class Model:
     std: str | None = None
     "For pictures in files: what that was divided by. [0.25]"
     method: str = "cwrf"
-    "cwrf or pptp, with options if wanted: cwrf:rate=0.01."
+    "cwrf, pptp, prune or imp, with options if wanted: cwrf:rate=0.01."
     objective: str | None = None
     "What the repair trains with, such as relaxloss or relaxloss:level=1. [cross-entropy]"
     max_accuracy_loss: float = 0.1

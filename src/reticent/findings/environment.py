@@ -37,6 +37,6 @@ class Environment(Finding):
     command: Annotated[tuple[str, ...] | None, LeftOut] = None
     "The command line's arguments."
     stages: Annotated[dict[str, Number], Empty] = Field(default_factory=dict)
-    "Only where training has stages (`cwrf`, `pptp`): stage to the seconds of one model, the mean over models."
+    "Only where training has stages (`cwrf`, `prune`, ...): stage to the seconds of one model, the mean over models."
     config: Annotated[Plain | None, LeftOut] = None
     "What was asked for, as far as it differs from the defaults; `reticent compare` finds the models again by it."

@@ -90,6 +90,29 @@ class RepairRun(Finding):
         given = procedure.get("tuning_epochs") if isinstance(procedure, dict) else None
         return int(given or max(1, int(epochs) // 2))  # type: ignore[arg-type]
 
+    @property
+    def goes_back(self) -> bool:
+        """Whether it needs the state before training."""
+        procedure = self.recipe["procedure"]
+        return not isinstance(procedure, dict) or procedure["method"] != "prune"
+
+
+class CompactFile(Finding):
+    """The pruned model in a file of its own, `compact.safetensors`."""
+
+    bytes: Count
+    bytes_whole: Count
+    "Of `repaired.safetensors`, which has the zeros too."
+
+
+class Latency(Finding):
+    """How long models take to answer one record, median; those that are pruned without the filters that are gone."""
+
+    seconds_before: Number
+    seconds_after: Number
+    smaller: bool
+    "Filters are gone, so that the network is smaller; zeros alone save no time."
+
 
 class MeasuredShare(Finding):
     """A share of the records."""
@@ -197,6 +220,8 @@ class HardenEnvironment(Environment):
     repair_found: bool = False
     "The repair was finished before and was not made again."
     repair: RepairCost
+    latency: Annotated[Latency | None, LeftOut] = None
+    "Only of a pruned model."
 
 
 class HardenDocument(Spoken):
@@ -220,6 +245,8 @@ class HardenDocument(Spoken):
     before: Side
     after: Side
     difference: Difference
+    compact: Annotated[CompactFile | None, LeftOut] = None
+    "Only of a pruned model."
     blind: Annotated[Blind | None, LeftOut] = None
     """How far members and non-members differ without the model; where they do, the attacks' `excess` alone counts as
     leak. Left out where there are too few records to tell."""

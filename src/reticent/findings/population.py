@@ -113,11 +113,27 @@ class CwrfRepair(Finding):
     "Rewound by kind of weight, mean over models."
 
 
+class PrunedPopulation(Finding):
+    """What pruning left in a population, means over models."""
+
+    rounds: Count
+    "How often each model was pruned."
+    weights: Count
+    "Of a model, that can be pruned: of linear layers and convolutions."
+    weights_left: Number
+    "Of them."
+    parameters: Count
+    "All of a model's."
+    parameters_left: Number
+    "Of them."
+
+
 class Repair(Finding):
-    """What repairing procedures did, where every model was repaired."""
+    """What repairing and pruning procedures did, where it was done to every model."""
 
     pptp: Annotated[PptpRepair | None, LeftOut] = None
     cwrf: Annotated[CwrfRepair | None, LeftOut] = None
+    sparsity: Annotated[PrunedPopulation | None, LeftOut] = None
 
 
 class Population(Finding):

@@ -16,9 +16,10 @@ from torch import Tensor, nn
 from reticent import arrays, opening
 from reticent.ambient import fixed
 from reticent.errors import InputError, ModelError, SpecError
-from reticent.findings.harden import HardenDocument
+from reticent.findings.harden import CompactFile, HardenDocument
 from reticent.jobs.config import KEYS, OWN, by_record, chosen
 from reticent.jobs.hardening.found import MAX_ACCURACY_LOSS, Audited, audited, findings, lost, told_apart
+from reticent.jobs.hardening.latency import latency
 from reticent.jobs.hardening.ready import Ready, ready
 from reticent.jobs.hardening.repair import named, network, repaired, whole
 from reticent.jobs.hardening.roles import Asked
@@ -32,10 +33,11 @@ from reticent.population.using import using
 from reticent.report.kinds import page
 from reticent.report.output import HARDEN, REPAIRED, Output
 from reticent.say import harden as say
+from reticent.sparsify.compact import packed
 from reticent.store import Store
 
 FOLDER = "repaired"
-WEIGHTS = "repaired.safetensors"
+WEIGHTS, COMPACT = "repaired.safetensors", "compact.safetensors"
 MEANINGLESS = (
     *(name for name in ATTACKING if name not in {"attacks", "attack", "delta"}),
     "records",
@@ -55,7 +57,7 @@ class Hardened(Reported[HardenDocument]):
     """A repaired model, and its audit before and after.
 
     Attributes:
-        files: harden.html, repaired.safetensors and harden.json.
+        files: harden.html, repaired.safetensors, of a pruned model compact.safetensors, and harden.json.
     """
 
     @cached_property
@@ -98,7 +100,7 @@ def harden(
         reference: other records that it never saw, which the repair uses. Where one of the two is not given and the
             repair needs both, the other one is divided into halves.
         dataset: one data set; the three are then row numbers of it, booleans, or files of row numbers.
-        method: cwrf or pptp, with options if wanted: ``cwrf:rate=0.01``; ``cwrf+dpsgd:epsilon=8``.
+        method: cwrf, pptp, prune or imp, with options if wanted: ``cwrf:rate=0.01``; ``cwrf+dpsgd:epsilon=8``.
         objective: what the repair trains with, such as relaxloss; by default cross-entropy.
         options: of the method and the objective, each an option of exactly one of them.
         initial: the state before training: as `weights`, or the seed of ``torch.manual_seed`` right before the model
@@ -107,7 +109,8 @@ def harden(
         std: what the difference is divided by.
         max_accuracy_loss: a repair that takes a larger share of right answers on non-members is not audited, and
             nothing is written; it stays in the store, so that the same call with a larger value goes on from there.
-        out: folder for harden.html, repaired.safetensors and harden.json.
+        out: folder for harden.html, repaired.safetensors and harden.json; of a pruned model for compact.safetensors
+            too, which `reticent.load_weights` reads.
         progress: called after every reference.
         stage: called with words before each part.
         **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`: ``epochs``, ``models`` (references) ...;
@@ -195,8 +198,12 @@ def _hardened(
             sides[name] = audited(checked, population, runs[name], seen[name], store, blind, work.tell)
     work.tell("report")
     found = findings(checked, made, sides["before"], sides["after"], blind, weights, work)
-    content = marked(save(whole(made.state), {"format": "pt"}))
-    return Hardened(found, output.write(found, {"harden.html": page(found), WEIGHTS: content}))
+    files: dict[str, str | bytes] = {WEIGHTS: marked(save(whole(made.state), {"format": "pt"}))}
+    if made.masks:
+        files[COMPACT] = marked(save(whole(packed(made.state, made.masks)), {"format": "pt"}))
+        sizes = CompactFile(bytes=len(files[COMPACT]), bytes_whole=len(files[WEIGHTS]))
+        found = found.with_(compact=sizes, environment=found.environment.with_(latency=latency(checked, made)))
+    return Hardened(found, output.write(found, {"harden.html": page(found), **files}))
 
 
 def marked(content: bytes) -> bytes:

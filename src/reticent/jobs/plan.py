@@ -64,7 +64,7 @@ def estimate(job: Job) -> Plan:
     finished = sum(store.find(population.signals_id(m)) is not None for m in range(population.models))
     left = population.models - finished
     trained, start, one, first = _probe(population, store, job.device)
-    firsts, found = _first_stages(population, store)
+    missing, found = _earlier(population, store)
     non_members = int((~population.membership.matrix).sum(axis=1).min())
     signals = 4 * (len(population.roles.audited) + len(population.roles.population))
     signals *= population.records.classes + len(population.queries.views())
@@ -82,7 +82,7 @@ def estimate(job: Job) -> Plan:
         seconds_per_model=one,
         seconds=each * math.ceil(left / workers) + (start + SPAWN_SECONDS * (workers > 1) if left else 0.0),
         memory_bytes=peak_of_process() * workers,
-        disk_bytes=disk + (firsts - found) * (state + FILES_BYTES // 2),
+        disk_bytes=disk + missing * (state + FILES_BYTES // 2),
         smallest_fpr=1 / non_members,
         rates=tuple(
             PlannedRate(fpr=fpr, measurable=allowed(fpr, non_members) >= 1, non_members_needed=records_needed(fpr))
@@ -136,11 +136,10 @@ def _first_batch(materials: Materials, recipe: Recipe) -> Materials:
     return replace(materials, members=Examples(members.x[:size], members.y[:size]))
 
 
-def _first_stages(population: Population, store: Store) -> tuple[int, int]:
-    """Count the models that will have a run of their first stage, and those of them that find it finished."""
-    before = population.first_stage
-    if before is None:
-        return 0, 0
+def _earlier(population: Population, store: Store) -> tuple[int, int]:
+    """Count the runs of earlier stages that will be made, and the models of which one is found."""
+    stages = population.earlier
     known = ((row, population.signals_id(row), population.training_id(row)) for row in range(population.models))
     todo = [row for row, signals, training in known if store.find(signals) is None and store.find(training) is None]
-    return len(todo), sum(store.find(before.training_id(row)) is not None for row in todo)
+    there = [[store.find(stage.training_id(row)) is not None for stage in stages] for row in todo]
+    return sum([*one, True].index(True) for one in there), sum(map(any, there))

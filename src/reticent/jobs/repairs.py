@@ -1,22 +1,27 @@
-"""What repairing procedures did in a population: which stages or weights, on what evidence, at what cost."""
+"""What procedures that repair or prune did in a population: which stages or weights, on what evidence, at what cost."""
 
 from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
-from reticent.findings.population import CwrfRepair, PptpRepair, Repair
-from reticent.findings.training import CwrfFacts, PptpFacts
+from reticent.findings.population import CwrfRepair, PptpRepair, PrunedPopulation, Repair
+from reticent.findings.training import CwrfFacts, PptpFacts, SparsityFacts
 from reticent.population.worker import Made
 
 
 def repairs(made: Sequence[Made]) -> Repair | None:
-    """Sum up what the procedures ``pptp`` and ``cwrf`` did, where every model was repaired."""
+    """Sum up what the procedures did that repair or prune, where it was done to every model."""
     stages = [one.facts.pptp for one in made if one.facts.pptp is not None]
     weights = [one.facts.cwrf for one in made if one.facts.cwrf is not None]
-    if not made or len(made) not in {len(stages), len(weights)}:
+    sparse = [one.facts.sparsity for one in made if one.facts.sparsity is not None]
+    if not made or len(made) not in {len(stages), len(weights), len(sparse)}:
         return None
-    return Repair(pptp=_stages(stages) if stages else None, cwrf=_weights(weights) if weights else None)
+    return Repair(
+        pptp=_stages(stages) if stages else None,
+        cwrf=_weights(weights) if weights else None,
+        sparsity=_sparsity(sparse) if sparse else None,
+    )
 
 
 def _stages(told: Sequence[PptpFacts]) -> PptpRepair:
@@ -40,6 +45,16 @@ def _weights(told: Sequence[CwrfFacts]) -> CwrfRepair:
         for kind, counts in one.kinds.items():
             kinds[kind] = kinds.get(kind, 0.0) + counts.rewound / len(told)
     return CwrfRepair(weights=told[0].weights, rewound=float(np.mean([one.rewound for one in told])), kinds=kinds)
+
+
+def _sparsity(told: Sequence[SparsityFacts]) -> PrunedPopulation:
+    return PrunedPopulation(
+        rounds=told[0].rounds,
+        weights=told[0].weights,
+        weights_left=float(np.mean([one.weights_left for one in told])),
+        parameters=told[0].parameters,
+        parameters_left=float(np.mean([one.parameters_left for one in told])),
+    )
 
 
 def stage_costs(made: Sequence[Made]) -> dict[str, float]:

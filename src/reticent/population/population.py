@@ -111,9 +111,15 @@ class Population:
 
     @property
     def first_stage(self) -> "Population | None":
-        """The models that later stages begin with, where the first stage stands alone."""
+        """The models that the last stage goes on from, where what comes before it stands alone."""
         first = entry(self.recipe).first(self.recipe)
         return None if first is None else replace(self, recipe=first)
+
+    @property
+    def earlier(self) -> list["Population"]:
+        """The models of every stage before the last one that stands alone, the latest first."""
+        first = self.first_stage
+        return [] if first is None else [first, *first.earlier]
 
     def members(self, model: int) -> NDArray[np.int64]:
         """Return the data set's ids of the records that one model trains on."""

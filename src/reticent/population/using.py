@@ -12,9 +12,9 @@ from reticent.store import Store
 @contextmanager
 def using(store: str | Path, population: Population) -> Iterator[Store]:
     """Open a store, and keep others from removing what a population has there, or will have, until the block ends."""
-    rows, before = range(population.models), population.first_stage
+    rows = range(population.models)
     runs = [run for model in rows for run in population.run_ids(model)]
-    runs += [] if before is None else [before.training_id(model) for model in rows]
+    runs += [before.training_id(model) for before in population.earlier for model in rows]
     opened = Store(Path(store)).open()
     if opened.read_only and (there := finished(store, population)) < population.models:
         raise StoreError(

@@ -17,13 +17,21 @@ from torch import Tensor, nn
 
 from reticent.ambient import fixed
 from reticent.errors import ModelError, ReticentError, StoreLockedError
-from reticent.findings.training import Cost, CostedFacts, ProbeFacts, SignalsFacts, StageCost, TrainingFacts
+from reticent.findings.training import (
+    Cost,
+    CostedFacts,
+    ProbeFacts,
+    ProcedureFacts,
+    SignalsFacts,
+    StageCost,
+    TrainingFacts,
+)
 from reticent.objectives.base import Examples
 from reticent.outputs import OUTPUTS, Context, Output
 from reticent.population.population import Population
 from reticent.population.probing import PROBES, Probed
 from reticent.procedures import PROCEDURES, Trained
-from reticent.procedures.base import snapshot
+from reticent.procedures.base import Before, snapshot
 from reticent.procedures.costs import FIRST
 from reticent.procedures.estimator import CLIPPED, Estimator
 from reticent.signals.probes import Probe
@@ -144,13 +152,13 @@ class Maker:
             if before is None or procedure.repair is None:
                 return procedure.train(recipe, materials, streams)
             made = procedure.repair(
-                _state(before, "weights"), _state(before, "initial"), recipe, materials, streams, history(before)
+                _state(before, "weights"), _state(before, "initial"), recipe, materials, streams, _known(before)
             )
-        first = StageCost(name=FIRST, **dict(before.read(Cost)))
-        return replace(made, facts=made.facts.with_(stages=(first, *made.facts.stages)))
+        earlier = before.read(ProcedureFacts).stages or (StageCost(name=FIRST, **dict(before.read(Cost))),)
+        return replace(made, facts=made.facts.with_(stages=(*earlier, *made.facts.stages)))
 
     def _before(self, model: int) -> Run | None:
-        """Make, or find, the run that is the first stage of this model; None where there is none that stands alone.
+        """Make, or find, the run that this model goes on from; None where there is none that stands alone.
 
         So what differs in later stages only, such as the rate of CWRF, shares its first one, which is that of the
         undefended model. If another process makes it now, it is not waited for.
@@ -295,6 +303,10 @@ def _write_training(draft: Draft, trained: Trained) -> None:
 
 def _state(run: Run, kind: str) -> dict[str, Tensor]:
     return {name: torch.from_numpy(value) for name, value in run.arrays(f"{kind}.safetensors").items()}
+
+
+def _known(run: Run) -> Before:
+    return Before(history(run), _state(run, "artefacts") if "artefacts.safetensors" in run.files else {})
 
 
 def history(run: Run) -> History:

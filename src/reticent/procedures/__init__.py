@@ -3,7 +3,7 @@
 Those that make a model in one go lie in `basic`, so that those below, which have a second stage, can take them for it.
 """
 
-from reticent.procedures import cwrf, pptp, user
+from reticent.procedures import cwrf, imp, pptp, prune, user
 from reticent.procedures.base import ProcedureEntry, Trained
 from reticent.procedures.basic import BASIC
 from reticent.procedures.costs import Short
@@ -20,10 +20,27 @@ PROCEDURES: dict[str, ProcedureEntry] = {
     "function": ProcedureEntry(
         user.Function, user.train, "A training function of yours, by import string.", short=Short
     ),
+    "imp": ProcedureEntry(
+        imp.Imp,
+        imp.train,
+        "Small weights are pruned, the others go back to early values and are trained again, in rounds.",
+        paper="Frankle and Carbin (2019), ICLR; arXiv 2304.10553",
+        cost="9 times plain training, rounds + 1 in general; rounds that are found are not trained again",
+        check=imp.check,
+        check_network=imp.check_network,
+        first=imp.first,
+        repair=imp.repair,
+        short=imp.short,
+    ),
     "pptp": pptp.METHOD.entry(
         "The stages where membership shows are set back after training, and trained again by a defense.",
         paper="Fang and Kim (arXiv 2602.02296)",
         cost="plain training, and up to half of it for the second training; 3 times it to find the stage",
+    ),
+    "prune": prune.METHOD.entry(
+        "Small weights, or whole filters, are pruned from a trained network in rounds, and the others fine-tuned.",
+        paper="Shang et al. (2025), WeMem",
+        cost="twice plain training",
     ),
 }
 

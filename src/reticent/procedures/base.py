@@ -43,6 +43,19 @@ class Trained:
     facts: ProcedureFacts = field(default_factory=ProcedureFacts)
 
 
+@dataclass(frozen=True, eq=False)
+class Before:
+    """What is known of a run of the store that a repair goes on from, beside the state that it left.
+
+    Attributes:
+        history: losses by epoch.
+        artefacts: what else it made.
+    """
+
+    history: History
+    artefacts: Mapping[str, Tensor] = field(default_factory=dict)
+
+
 @dataclass(frozen=True)
 class ProcedureEntry:
     """One line of the table.
@@ -58,14 +71,14 @@ class ProcedureEntry:
         unproved: why models of a recipe have no epsilon although a part of it could prove one; empty where none could.
         check: raises a `SpecError` for a recipe that the procedure cannot follow: why, and what to use instead.
         check_members: the same for a number of members that is too small for the recipe.
-        check_network: the same for the untrained network; None where it cannot matter.
+        check_network: the same for the untrained network and some model input; None where it cannot matter.
         ready: the same again, by what takes seconds to import: for procedures that train something else before.
         network: builds the untrained network, so that stored weights can be put into it.
         inner: procedures that may be its second stage, named by the field ``inner`` of its spec.
-        first: the recipe of its first stage, where that is a training which stands on its own, so that a finished run
-            of it serves; else None.
-        repair: does what follows the first stage, to a model that is trained already: ``(trained state, initial state,
-            recipe, materials, streams, history of the first stage or None) -> Trained``; None where nothing follows.
+        first: the recipe of what comes before its last stage, where that is a training which stands on its own, so that
+            a finished run of it serves; else None.
+        repair: does what follows, to a model that is trained already: ``(trained state, initial state, recipe,
+            materials, streams, the run that trained it or None) -> Trained``; None where nothing follows.
         traced: it trains one network on all members by runs of the loop that follow each other, so that their losses
             can be followed from before training to its end.
         short: makes a short training of a recipe, by which its cost is estimated.
@@ -81,12 +94,12 @@ class ProcedureEntry:
     unproved: Callable[[Recipe], str] = lambda _: ""
     check: Callable[[Recipe], None] = lambda _: None
     check_members: Callable[[Recipe, int], None] = lambda _, members: None
-    check_network: Callable[[Recipe, nn.Module], None] | None = None
+    check_network: Callable[[Recipe, nn.Module, Tensor], None] | None = None
     ready: Callable[[nn.Module], None] = lambda _: None
     network: Callable[[Recipe, Materials, Streams], nn.Module] = untrained
     inner: tuple[str, ...] = ()
     first: Callable[[Recipe], Recipe | None] = lambda _: None
-    repair: Callable[[State, State, Recipe, Materials, Streams, History | None], Trained] | None = None
+    repair: Callable[[State, State, Recipe, Materials, Streams, Before | None], Trained] | None = None
     traced: bool = False
     short: Callable[[Recipe], Short] = by_epochs
 

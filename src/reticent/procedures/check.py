@@ -51,7 +51,7 @@ def check_network(recipe: Recipe, records: Records) -> None:
             "gradient, got none: leave requires_grad as it is for those that are to be trained"
         )
     if entry.check_network is not None:
-        entry.check_network(recipe, network)
+        entry.check_network(recipe, network, prepare(few.x))
     if own:
         check_ending(network, prepare(few.x))
     if alone:

@@ -5,7 +5,7 @@ A method is a `TwoStage` that says what happens between the two trainings (`set_
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import partial, reduce
 from typing import Any, ClassVar
 
 from torch import Tensor, nn
@@ -16,6 +16,7 @@ from reticent.findings.training import ProcedureFacts
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.cross_entropy import CrossEntropy
 from reticent.procedures.base import (
+    Before,
     ProcedureEntry,
     State,
     Trained,
@@ -36,6 +37,8 @@ from reticent.training.run import Run
 from reticent.training.start import Start
 from reticent.training.streams import Streams
 
+FEW = 4
+"""Records that a network is tried on before it is trained."""
 NOTHING_LEFT = (
     "Every weight is held, so that nothing was left to fine-tune: the model answers as the rewinding left it."
 )
@@ -93,12 +96,14 @@ class SetBack:
         facts: what there is to say of it.
         artefacts: what is kept beside the weights.
         trains: there is something left to train.
+        history: of what was trained between the two; None where nothing was.
     """
 
     start: Start
     facts: ProcedureFacts
     artefacts: dict[str, Tensor] = field(default_factory=dict)
     trains: bool = True
+    history: History | None = None
 
 
 class TwoStage:
@@ -110,6 +115,8 @@ class TwoStage:
     """Procedures that have a meaning as the second training."""
     no_epsilon: ClassVar[str]
     """What is said where the second training could prove an epsilon."""
+    part: ClassVar[int] = 2
+    """By what the recipe's epochs are divided for those of the second training, where these are not given."""
 
     def set_back(
         self, model: nn.Module, first: First, recipe: Recipe, materials: Materials, streams: Streams, costs: Costs
@@ -141,7 +148,7 @@ class TwoStage:
         entry, its = self.second(recipe)
         entry.check_members(its, members)
 
-    def check_network(self, recipe: Recipe, model: nn.Module) -> None:
+    def check_network(self, recipe: Recipe, model: nn.Module, x: Tensor) -> None:
         """Refuse a network that cannot be trained so."""
         raise NotImplementedError
 
@@ -158,7 +165,7 @@ class TwoStage:
                 f"one of them, or {inner.method} alone"
             )
         entry = BASIC[inner.method]
-        its = shortened(recipe, spec.tuning_epochs or max(1, recipe.epochs // 2)).replace(procedure=inner)
+        its = shortened(recipe, spec.tuning_epochs or max(1, recipe.epochs // self.part)).replace(procedure=inner)
         entry.check(its)
         return entry, its
 
@@ -193,11 +200,13 @@ class TwoStage:
         recipe: Recipe,
         materials: Materials,
         streams: Streams,
-        before: History | None = None,
+        before: Before | None = None,
     ) -> Trained:
         """Do to a model that is trained already what `train` does after its first training."""
         model, costs = self._ready(recipe, materials, streams), Costs(materials.prepare.device)
-        first = First(given_state(model, initial_state, "the initial state"), before)
+        first = First(
+            given_state(model, initial_state, "the initial state"), None if before is None else before.history
+        )
         given_state(model.eval(), model_state, "the trained state")
         back = self.set_back(model, first, recipe, materials, streams, costs)
         del model
@@ -245,7 +254,7 @@ class TwoStage:
         model = self.network(recipe, materials, streams)
         self.check_materials(recipe, materials)
         self.check_members(recipe, len(materials.members))
-        self.check_network(recipe, model)
+        self.check_network(recipe, model, materials.prepare(materials.members.x[:FEW]))
         self.second(recipe)[0].ready(model)
         return model
 
@@ -268,9 +277,11 @@ class TwoStage:
             notices=(*first.notices, *back.facts.notices, *void, *made.facts.notices),
             cwrf=back.facts.cwrf,
             pptp=pptp,
+            sparsity=back.facts.sparsity,
             stages=costs.stages,
         )
-        history = made.history if first.history is None else joined(first.history, made.history)
+        known = [one for one in (first.history, back.history, made.history) if one is not None]
+        history = reduce(joined, known)
         return Trained(made.model, first.initial, history, made.artefacts | back.artefacts, facts)
 
 
@@ -297,9 +308,9 @@ class _Tuning(Streams):
         return seeds.integer(self.seed, "model", self.model, *path, name)
 
 
-def tuning(streams: Streams) -> Streams:
-    """Derive the streams of the second training."""
-    return _Tuning(streams.seed, streams.model, (*streams.path, "tuning"))
+def tuning(streams: Streams, name: str = "tuning") -> Streams:
+    """Derive the streams of the second training, or of another one of the same network."""
+    return _Tuning(streams.seed, streams.model, (*streams.path, name))
 
 
 def accuracies(model: nn.Module, materials: Materials) -> dict[str, float]:

@@ -111,7 +111,8 @@ HARDEN = Form(
     "harden.json",
     "reticent.harden/",
     ("harden.html", "repaired.safetensors"),
-    marks=(("repaired.safetensors", b'"repaired":"by reticent"'),),
+    sometimes=("compact.safetensors",),
+    marks=tuple((name, b'"repaired":"by reticent"') for name in ("repaired.safetensors", "compact.safetensors")),
 )
 WEIGHTS = Form(
     "weights.json",

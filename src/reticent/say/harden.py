@@ -204,7 +204,7 @@ def _limits(found: HardenDocument, further: tuple[str, ...]) -> list[str]:
     return [
         *_accuracies(found.before, "before", found.data),
         *_sizes(found),
-        *([FRESH, UNKNOWN_START] if found.model.initial is Origin.FRESH else []),
+        *([FRESH, UNKNOWN_START] if found.model.initial is Origin.FRESH and found.repair.goes_back else []),
         ONE_MODEL,
         *(_note(note, found.repair.defense) for note in found.data.notes),
         *further,
@@ -286,7 +286,14 @@ def done(repair: RepairRun) -> str:
     objective = repair.recipe["objective"]
     loss = objective["method"] if isinstance(objective, dict) else objective
     trained = f"trained for {plural(repair.tuning_epochs, 'epoch')} with {loss}"
-    cwrf, pptp = repair.facts.cwrf, repair.facts.pptp
+    cwrf, pptp, sparse = repair.facts.cwrf, repair.facts.pptp, repair.facts.sparsity
+    if sparse is not None:
+        rounds = "round" if sparse.rounds == 1 else f"of {sparse.rounds} rounds"
+        shares = f"{percent(sparse.density)}; {percent(sparse.density_of_parameters)} of all parameters"
+        return (
+            f"{sparse.weights_left:,} of {sparse.weights:,} weights of linear layers and convolutions are left "
+            f"({shares}), the others are 0; what was left was trained with {loss} after each {rounds}."
+        )
     if cwrf is not None:
         return (
             f"{cwrf.rewound:,} of {cwrf.weights:,} weights ({100 * cwrf.rate:.3g} %) were rewound to their initial "
@@ -299,6 +306,21 @@ def done(repair: RepairRun) -> str:
             "stayed as it was."
         )
     return f"The model was {trained}."
+
+
+def shipped(found: HardenDocument) -> str:
+    """Say what a pruned model saves; empty of one that is not pruned."""
+    compact, latency = found.compact, found.environment.latency
+    if compact is None or latency is None:
+        return ""
+    saves = (
+        "without the filters that are gone" if latency.smaller else "with zeros in place of weights, which save no time"
+    )
+    return (
+        f"The compact file has {compact.bytes:,} bytes, {percent(compact.bytes / compact.bytes_whole)} of the "
+        f"{compact.bytes_whole:,} of the whole state, and gives back the same bits. One record takes "
+        f"{1000 * latency.seconds_after:.3g} ms, {saves}; before, it took {1000 * latency.seconds_before:.3g} ms."
+    )
 
 
 def alone(found: HardenDocument) -> str:

@@ -74,8 +74,8 @@ def channels(model: nn.Module, x: Tensor) -> Coupled:
         model: the network; it is not changed.
         x: one record as model input ``(1, ...)``.
     """
-    network = copy.deepcopy(model).eval()
-    seen = _Seen(network, x)
+    network = copy.deepcopy(model).cpu().eval()
+    seen = _Seen(network, x.cpu())
     joined, reached, stays = _Sets(), dict[Place, Node](), set[Node]()
     for layer in (*seen.shapes, INPUT):
         reads, mixed = seen.ask(layer)

@@ -16,6 +16,8 @@ from reticent.findings.training import LayerLeft, SparsityFacts
 from reticent.sparsify.exact import Scope, largest, scoped
 
 Masks = dict[str, Tensor]
+MASK = "mask/"
+"""In front of a parameter's name, where masks stand among a run's artefacts."""
 OWNERS = (nn.Linear, nn.modules.conv._ConvNd, nn.MultiheadAttention)
 WEIGHTS = {"weight", "in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight"}
 

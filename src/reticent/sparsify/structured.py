@@ -151,11 +151,11 @@ def _resized(module: Any) -> None:
 @torch.no_grad()
 def _check(model: nn.Module, x: Tensor, found: Coupled) -> None:
     """Refuse a network in which a channel of zeros is not the same as none: take the first one of each group out."""
-    network = copy.deepcopy(model).eval()
+    network, x = copy.deepcopy(model).cpu().eval(), x.cpu()
     parameters = dict(network.named_parameters())
     masks = without([group[0] for group in found.values()], parameters)
     for name, mask in masks.items():
-        parameters[name].masked_fill_(~mask.to(parameters[name].device), 0.0)
+        parameters[name].masked_fill_(~mask, 0.0)
     try:
         small = shrunk(network, found, masks)
         apart = float((network(x) - small(x)).abs().max())

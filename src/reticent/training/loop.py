@@ -4,7 +4,7 @@ import copy
 import json
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
@@ -14,7 +14,7 @@ from reticent.objectives.base import Examples, Objective, hits
 from reticent.training import augmentation
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
-from reticent.training.run import Run
+from reticent.training.run import Run, planned
 from reticent.training.streams import Streams
 
 EVALUATION_BATCH = 1024
@@ -69,12 +69,13 @@ def fit(
     run = make(model, recipe, materials, objective, streams)
     best: tuple[float, dict[str, Tensor] | None] = (math.inf, None)
     history = History()
+    plan = [(epoch, batches) for epoch, batches in enumerate(planned(recipe, run.steps, run.done)) if batches]
     with streams.lent("dropout"):
         if materials.traced:
             history.member_losses.append(member_losses(model, materials))
-        for epoch, batches in enumerate(planned(recipe, run.steps)):
+        for epoch, batches in plan:
             history.loss.append(run.epoch(epoch, batches))
-            history.kept = epoch
+            history.kept = len(history.loss) - 1
             if materials.watched is not None:
                 history.accuracy.append(accuracy(model, materials, materials.watched))
             if materials.traced:
@@ -85,14 +86,14 @@ def fit(
             history.validation_loss.append(loss)
             if loss < best[0]:
                 best = (loss, copy.deepcopy(model.state_dict()))
-            waited = epoch - history.validation_loss.index(min(history.validation_loss))
+            waited = history.kept - history.validation_loss.index(min(history.validation_loss))
             if waited >= recipe.patience:
                 break
     if best[1] is not None:
         model.load_state_dict(best[1])
         history.kept = history.validation_loss.index(min(history.validation_loss))
     model.eval()
-    objective.ended(history.kept)
+    objective.ended(plan[history.kept][0])
     then = None if recipe.stop_after is not None else objective.then()
     if then is None:
         return history
@@ -107,7 +108,8 @@ def fit(
         warmup_epochs=0.0,
         patience=None,
     )
-    return joined(history, fit(model, following, materials, then.objective, streams.child("then"), make=make))
+    anew = replace(materials, start=None if materials.start is None else replace(materials.start, epochs=0.0))
+    return joined(history, fit(model, following, anew, then.objective, streams.child("then"), make=make))
 
 
 def joined(first: History, then: History) -> History:
@@ -121,15 +123,6 @@ def joined(first: History, then: History) -> History:
         len(first.loss) + then.kept,
         first.member_losses + then.member_losses[1:],  # The first one is of the state that the first training kept.
     )
-
-
-def planned(recipe: Recipe, batches: int) -> list[int]:
-    """Plan how many batches each epoch has: all, but for the last one where training stops in the middle of it."""
-    if recipe.stop_after is None:
-        return [batches] * recipe.epochs
-    whole = int(recipe.stop_after)
-    rest = round((recipe.stop_after - whole) * batches)
-    return [batches] * whole + [rest] * (rest > 0) or [1]
 
 
 def check_recipe(recipe: Recipe, kind: str, shape: tuple[int, ...], validation: int) -> None:

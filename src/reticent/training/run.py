@@ -23,6 +23,7 @@ class Run:
 
     Attributes:
         steps: how many steps a whole epoch has.
+        done: how many epochs of the schedule lie before it.
     """
 
     def __init__(
@@ -35,7 +36,8 @@ class Run:
         self.optimizer = optim.optimizer(recipe, self.parameters)
         self.order, self.noise = streams.generator("order"), streams.generator("augmentation")
         self.steps = self.steps_an_epoch()
-        self.step = 0
+        self.done = 0.0 if materials.start is None else materials.start.epochs
+        self.step = sum(_visited(self.done, self.steps)) if self.done else 0
         device = materials.prepare.device.type
         self.cast: Callable[[], AbstractContextManager[object]] = (
             (lambda: torch.autocast(device, dtype=torch.bfloat16)) if recipe.precision == "bfloat16" else nullcontext
@@ -138,6 +140,24 @@ def _weights(recipe: Recipe) -> str:
         return ""
     chosen = ", ".join(f"{key}={value}" for key, value in told.items())
     return f"; or {name} adds too much: make its weights smaller" + (f" ({chosen})" if chosen else "")
+
+
+def planned(recipe: Recipe, batches: int, done: float = 0.0) -> list[int]:
+    """Plan how many batches each epoch has: all, but for the last one where training stops in the middle of it.
+
+    Those that are done already are left out: epochs that have none left count as well.
+    """
+    plan = _visited(recipe.stop_after or recipe.epochs, batches)
+    for epoch, before in enumerate(_visited(done, batches) if done else ()):
+        plan[epoch] -= before
+    return plan
+
+
+def _visited(epochs: float, batches: int) -> list[int]:
+    """Tell how many batches of each epoch so many epochs have, one at least."""
+    whole = int(epochs)
+    rest = round((epochs - whole) * batches)
+    return [batches] * whole + [rest] * (rest > 0) or [1]
 
 
 def batch_sizes(records: int, size: int) -> list[int]:

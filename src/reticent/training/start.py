@@ -18,11 +18,13 @@ class Start:
         trainable: for parameters of which some or all entries stay as they are, ``bool`` of the parameter's shape: True
             where an entry is trained. A parameter that is not named is trained.
         still: names of modules that stay in eval mode, so that their statistics do not move and they drop nothing.
+        epochs: how many epochs of the schedule lie before it, 2.5 for one in the middle of the third.
     """
 
     state: Mapping[str, Tensor]
     trainable: Mapping[str, Tensor] = field(default_factory=dict)
     still: Sequence[str] = ()
+    epochs: float = 0.0
 
     def begin(self, model: nn.Module) -> nn.Module:
         """Bring a network to this state; parameters that stay as a whole ask for no gradient."""

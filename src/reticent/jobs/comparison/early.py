@@ -19,8 +19,7 @@ from reticent.jobs.work import Work
 from reticent.population.gather import trajectories
 from reticent.population.train import train
 from reticent.population.using import using
-from reticent.training.loop import planned
-from reticent.training.run import batch_sizes
+from reticent.training.run import batch_sizes, planned
 
 QUIET = Work()
 """Tells nobody."""

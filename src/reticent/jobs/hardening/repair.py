@@ -17,6 +17,7 @@ from reticent.jobs.hardening.ready import Ready
 from reticent.population.population import TrainingRun
 from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import snapshot
+from reticent.sparsify.masks import MASK, Masks
 from reticent.spec import canonical, full, identity
 from reticent.store import Draft, Store
 from reticent.training.memory import peak
@@ -30,12 +31,14 @@ class Repaired:
     Attributes:
         run: its run's name in the store.
         state: parameters and buffers by name, on the CPU.
+        masks: what pruning left, by parameter name; empty where nothing was pruned.
         facts: what the method says of the repair.
         fresh: it was made now.
     """
 
     run: str
     state: dict[str, Tensor]
+    masks: Masks
     facts: RepairFacts
     fresh: bool
 
@@ -49,7 +52,11 @@ def repaired(ready: Ready, store: Store) -> Repaired:
     """Repair the model, or find that it is repaired."""
     run_id = named(ready)
     run, made = store.found_or_made(run_id, partial(_make, ready))
-    return Repaired(run_id, load_file(run.file("weights.safetensors")), run.read(RepairFacts), fresh=made is not None)
+    facts, masks = run.read(RepairFacts), Masks()
+    if facts.sparsity is not None:
+        kept = load_file(run.file("artefacts.safetensors"))
+        masks = {name.removeprefix(MASK): value for name, value in kept.items() if name.startswith(MASK)}
+    return Repaired(run_id, load_file(run.file("weights.safetensors")), masks, facts, fresh=made is not None)
 
 
 def network(ready: Ready, state: Mapping[str, Tensor]) -> nn.Module:

@@ -14,6 +14,7 @@ from safetensors.torch import load_file
 
 from reticent import opening
 from reticent.errors import CorruptFileError, MissingFileError
+from reticent.sparsify.compact import unpacked
 
 ZIP, PICKLE = b"PK\x03\x04", b"\x80"
 """First bytes of what ``torch.save`` writes now, and wrote before PyTorch 1.6."""
@@ -44,11 +45,33 @@ def read(path: str | Path) -> dict[str, Any]:
     return {str(name): value for name, value in found.items()}
 
 
+def load_weights(path: str | Path) -> dict[str, torch.Tensor]:
+    """Read a network's state: a file of safetensors or of ``torch.save``, or a compact file of `reticent.harden`.
+
+    Args:
+        path: the file; nothing in it is run, and its content says how it is read, not its name.
+
+    Returns:
+        Tensors by name, for ``load_state_dict``; of a compact file all of them, what was pruned being 0.
+
+    Raises:
+        MissingFileError: there is no such file.
+        CorruptFileError: it cannot be read as a state.
+
+    Example:
+        >>> import reticent
+        >>> net.load_state_dict(reticent.load_weights("repaired/compact.safetensors"))  # doctest: +SKIP
+    """
+    return read(path)
+
+
 def _safetensors(file: Path) -> Any:
     try:
-        return load_file(file)
+        return unpacked(load_file(file))
     except SafetensorError as error:
         raise CorruptFileError(f"{file}: not a safetensors file ({_plain(error)}): {DAMAGED}") from None
+    except ValueError as error:
+        raise CorruptFileError(f"{file}: not a compact file of a pruned model ({error}): {DAMAGED}") from None
 
 
 def _torch(file: Path, head: bytes) -> Any:

@@ -63,8 +63,9 @@ class _Method(TwoStage):
             raise SpecError(f"cwrf: expected at least 2 members, to score by, got {members}")
         super().check_members(recipe, members)
 
-    def check_network(self, recipe: Recipe, model: nn.Module) -> None:
+    def check_network(self, recipe: Recipe, model: nn.Module, x: Tensor) -> None:
         """Refuse a network of which nothing would be trained."""
+        del x
         spec = own(recipe, CWRF)
         none = {name: torch.zeros(p.shape) for name, p in model.named_parameters() if p.requires_grad}
         if not none:

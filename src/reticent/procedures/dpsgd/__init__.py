@@ -21,9 +21,10 @@ from reticent.procedures.base import Trained, begun, objective, own, snapshot
 from reticent.procedures.dpsgd import accounting, extra, gradients, layers
 from reticent.procedures.dpsgd.run import Mechanism, PrivateRun, sample_rate, steps_an_epoch
 from reticent.spec import Spec
-from reticent.training.loop import fit, planned
+from reticent.training.loop import fit
 from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
+from reticent.training.run import planned
 from reticent.training.streams import Streams
 
 AIMED = 8.0

@@ -23,9 +23,10 @@ from reticent.procedures.base import Trained, fresh, gathered, let_go, named, ob
 from reticent.procedures.costs import Short, cut, epochs
 from reticent.procedures.mist.copies import Copy, average, divisible, partition
 from reticent.spec import Spec
-from reticent.training.loop import History, check_recipe, planned, validation_loss
+from reticent.training.loop import History, check_recipe, validation_loss
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
+from reticent.training.run import planned
 from reticent.training.streams import Streams
 
 SHORT = 5

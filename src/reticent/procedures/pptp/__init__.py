@@ -9,7 +9,7 @@ the initial values (`rewind`), of the statistics of BatchNorm too; those of stag
 from dataclasses import replace
 from functools import partial
 
-from torch import nn
+from torch import Tensor, nn
 
 from reticent.errors import SpecError
 from reticent.findings.training import OnsetFacts, PptpFacts, ProcedureFacts
@@ -80,8 +80,9 @@ class _Method(TwoStage):
             measurable(members)
         super().check_members(recipe, members)
 
-    def check_network(self, recipe: Recipe, model: nn.Module) -> None:
+    def check_network(self, recipe: Recipe, model: nn.Module, x: Tensor) -> None:
         """Refuse a stage that the network does not have, and patterns that divide it into none."""
+        del x
         spec = own(recipe, PPTP)
         possible(model, stages(model, spec.stages), spec)
 

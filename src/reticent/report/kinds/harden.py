@@ -203,10 +203,10 @@ def _done(document: HardenDocument) -> list[b.Block]:
     many = count(document.references)
     return [
         b.Heading("What was done", "details", "Details", level=2),
-        b.Prose(say.done(document.repair)),
+        b.Prose(" ".join(filter(None, (say.done(document.repair), say.shipped(document))))),
         b.Prose(
             f"Before the repair, attacks learn from {many} models that were trained plainly; after it, from {many} "
-            "that went through the whole defended training, each with its own choice of what is rewound. Each was "
+            "that went through the whole defended training, each with its own choice of weights. Each was "
             "trained on a random half of members and non-members."
         ),
         _facts(document),

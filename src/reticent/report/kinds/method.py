@@ -7,7 +7,7 @@ from typing import Any
 from reticent.findings.attack import Audit
 from reticent.findings.base import Finding, Plain
 from reticent.findings.environment import Environment
-from reticent.findings.population import ColumnReading, CwrfRepair, Data, Population, PptpRepair
+from reticent.findings.population import ColumnReading, CwrfRepair, Data, Population, PptpRepair, PrunedPopulation
 from reticent.report import blocks as b
 from reticent.rounding import count, duration, interval, memory, number, percent
 from reticent.say.grammar import plural, short
@@ -174,12 +174,13 @@ def _options(part: Any) -> Iterator[str]:
 
 
 def repaired(population: Population) -> b.Values:
-    """List what repairing procedures did in the models."""
+    """List what repairing and pruning procedures did in the models."""
     done = population.repair
     if done is None:
         return ()
     pptp: b.Values = () if done.pptp is None else (("PPTP", _pptp(done.pptp, population.models)),)
-    return pptp + (() if done.cwrf is None else (("CWRF", _cwrf(done.cwrf)),))
+    cwrf: b.Values = () if done.cwrf is None else (("CWRF", _cwrf(done.cwrf)),)
+    return pptp + cwrf + (() if done.sparsity is None else (("pruning", _pruned(done.sparsity)),))
 
 
 def _pptp(told: PptpRepair, models: int) -> b.Values:
@@ -207,6 +208,18 @@ def _cwrf(told: CwrfRepair) -> b.Values:
     share = percent(told.rewound / told.weights, 2) if told.weights else "none"
     kinds = ((kind, f"{number(many, 0)} a model") for kind, many in told.kinds.items())
     return ("weights rewound", f"{number(told.rewound, 0)} of {count(told.weights)} ({share})"), *kinds
+
+
+def _pruned(told: PrunedPopulation) -> b.Values:
+    return (
+        ("rounds", count(told.rounds)),
+        ("weights left", _part_of(told.weights_left, told.weights)),
+        ("of all parameters", _part_of(told.parameters_left, told.parameters)),
+    )
+
+
+def _part_of(part: float, whole: int) -> str:
+    return f"{number(part, 0)} of {count(whole)} ({percent(part / whole)})"
 
 
 def tree(plain: Mapping[str, Any]) -> b.Values:

@@ -7,13 +7,14 @@ change that is meant to change numbers, look at each row, and replace ``table.tx
 from pathlib import Path
 
 import reticent
-from reticent.attacks import ATTACKS, needs_replicas, parse, probes
+from reticent.attacks import ATTACKS
 
 PINNED = Path(__file__).with_name("table.txt")
+NEEDS = {name: entry.needs(entry.spec()) for name, entry in ATTACKS.items()}
 NAMES = [
     name
-    for name in ATTACKS
-    if not needs_replicas(name) and not any(probe.of_population for probe in probes([parse(name)]))
+    for name, needs in NEEDS.items()
+    if not (needs.replicas or needs.imitators or any(probe.of_population for probe in needs.probes))
 ]
 SHORT = {name: ATTACKS[name].short.model_dump(exclude_unset=True) for name in NAMES if ATTACKS[name].fitted}
 TOLERANCE = 0.02

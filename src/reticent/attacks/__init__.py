@@ -20,6 +20,7 @@ from reticent.attacks import (
     confidence,
     correctness,
     entropy,
+    imia,
     label_only,
     learned,
     lira,
@@ -66,7 +67,6 @@ __all__ = [
     "importance",
     "lacking_references",
     "needs_models",
-    "needs_replicas",
     "parse",
     "probes",
     "score",
@@ -86,6 +86,7 @@ ATTACKS: dict[str, AttackEntry] = {
     "base3": base3.ENTRY,
     "pmia": pmia.ENTRY,
     "selena-replica": selena_replica.ENTRY,
+    "imia": imia.ENTRY,
     "learned": learned.ENTRY,
     "top1-confidence": top1_confidence.ENTRY,
     "risk-score": risk_score.ENTRY,
@@ -190,7 +191,7 @@ def importance(attack: str | Spec, problem: Problem, seed: int = 0) -> Importanc
 def check_references(attack: str | Spec, problem: Problem) -> None:
     """Check that a problem holds what an attack needs, and as many references for every target."""
     spec = parse(attack)
-    if problem.replicas is None and needs_replicas(spec):
+    if problem.replicas is None and ATTACKS[spec.method].needs(spec).replicas:
         raise InputError(
             f"{spec.method}: expected soft targets that every reference's own Split-AI gave its members, got "
             "outputs alone, which do not hold them: run reticent audit --defense selena, which keeps them, or use "
@@ -216,17 +217,11 @@ def check_offer(attack: str | Spec, offer: Offer) -> None:
     ATTACKS[spec.method].check(spec, offer)
 
 
-def needs_replicas(attack: str | Spec) -> bool:
-    """Tell whether an attack looks at what the references' own Split-AI says of their members."""
-    spec = parse(attack)
-    return ATTACKS[spec.method].needs(spec).replicas
-
-
 def needs_models(attack: str | Spec) -> bool:
-    """Tell whether an attack looks at more than outputs: replicas, answers to probes, or the records themselves."""
+    """Tell whether an attack looks at more than outputs: replicas, imitators, answers to probes, or the records."""
     spec = parse(attack)
     needs = ATTACKS[spec.method].needs(spec)
-    return needs.replicas or bool(needs.probes) or needs.inputs
+    return needs.replicas or needs.imitators or bool(needs.probes) or needs.inputs
 
 
 def probes(attacks: Iterable[Spec]) -> tuple[Probe, ...]:

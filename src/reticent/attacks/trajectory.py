@@ -1,6 +1,6 @@
 """The loss-trajectory attack: how a record's loss falls while a student is distilled from the model, and the last one.
 
-Paper: Liu et al. (2022), "Membership inference attacks by exploiting loss trajectory". The target and the references are
+Paper: Liu et al. (2022), "Membership inference attacks by exploiting loss trajectory". Target and references are
 distilled, through their soft answers, on records that none was trained on; a network learns from references' losses
 after each epoch of their students, and under the references themselves, who was trained on a record. Deviations: those
 of `nn` (bounded schedule, pairs of the same record, cross-fitting); one softmax in place of two; the last state or the

@@ -127,7 +127,7 @@ def ready(
     members = int(membership.matrix.sum(axis=1).min())
     check_records(recipe, known.records, reference=len(known.reference), validation=0, members=members)
     last = after.models
-    offer = Offer(known.records.classes, len(after.queries.views()), logits=True, population=False)
+    offer = Offer(known.records.classes, len(after.queries.views()), logits=True, population=False, imitators=True)
 
     def fits(spec: Spec) -> None:
         replicas.check([spec], recipe)

@@ -5,6 +5,7 @@ from scipy.stats import rankdata
 
 from reticent.attacks import ATTACKS, Problem, parse, probes
 from reticent.attacks.balance import Balance
+from reticent.attacks.base import Imitators
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals, margin
 
@@ -36,6 +37,7 @@ VARIANTS = [
     {"method": "bavaria", "law": "normal", "mode": "offline"},
     {"method": "base2", "mode": "offline"},
     {"method": "selena-replica", "features": "distance"},
+    {"method": "imia", "queries": 1},
     {"method": "top1-confidence", "of": "label"},
     {"method": "label-only", "by": "views"},
     {"method": "label-only", "by": "boundary"},
@@ -66,8 +68,20 @@ def problem(seed, *, models=12, records=60, queries=1, effect=2.0, population=40
     others = None
     if population:
         others = signals(rng, rng.integers(0, 3, population), 3, np.zeros((known.models, population)), queries)
-    told = {"replicas": taught(audited, known), "probed": probed(audited)}
+    told = {"replicas": taught(audited, known), "imitators": imitating(audited, known, seed), "probed": probed(audited)}
     return Problem.make(audited, known, population=others, **told, **rows)
+
+
+def imitating(audited, known, seed):
+    """Make four imitators of each model: where others stand that were not trained on a record, with noise."""
+    rng, found = np.random.default_rng([seed, 7]), {}
+    for model in range(known.models):
+        out = ~known.matrix[np.arange(known.models) != model]
+        margins = audited.margins[np.arange(known.models) != model]
+        level = (margins * out[..., None]).sum(axis=0) / np.maximum(out.sum(axis=0), 1)[:, None]
+        inside = Membership.draw(4, known.records, seed).matrix
+        found[model] = Imitators(level + rng.normal(0, 0.3, (4, *level.shape)), inside)
+    return found
 
 
 def probed(audited):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from attack_cases import NAMES, SPECS, auc, problem
 
-from reticent.attacks import ATTACKS, Problem, needs_replicas, parse, score
+from reticent.attacks import ATTACKS, Problem, parse, score
 from reticent.data.membership import Membership
 from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, UnknownNameError
 from reticent.signals import matrix
@@ -99,8 +99,9 @@ def test_permuting_records_permutes_scores(spec):
     kept = case.signals
     shuffled = Signals(kept.labels[order], kept.margins[:, order], 3, kept.logits[:, order])
     members, taught = Membership(case.membership.matrix[:, order]), case.replicas[:, order]
+    imitators = {target: one.among(order) for target, one in case.imitators.items()}
     told = {probe: said[:, order] for probe, said in case.probed.items()}
-    moved = replace(case, signals=shuffled, membership=members, replicas=taught, probed=told)
+    moved = replace(case, signals=shuffled, membership=members, replicas=taught, imitators=imitators, probed=told)
     np.testing.assert_allclose(score(spec, moved), score(spec, case)[:, order], rtol=1e-9, atol=1e-12)
 
 
@@ -175,8 +176,21 @@ def test_replicas_of_a_target_change_no_bit_of_its_scores(spec):
 def test_what_needs_replicas_says_so_and_the_others_do_not_look_at_them(spec):
     case = problem(15)
     bare = replace(case, replicas=None)
-    if needs_replicas(spec):
+    if ATTACKS[spec.method].needs(spec).replicas:
         with pytest.raises(InputError, match=r"expected soft targets that every reference's own Split-AI .* use lira"):
+            score(spec, bare)
+    else:
+        assert score(spec, bare).tobytes() == score(spec, case).tobytes()
+
+
+@every
+def test_what_needs_imitators_says_so_and_the_others_do_not_look_at_them(spec):
+    case = problem(16)
+    bare = replace(case, imitators=None)
+    if ATTACKS[spec.method].needs(spec).imitators:
+        with pytest.raises(
+            InputError, match=r"expected models that were trained to answer like .* reticent harden tra"
+        ):
             score(spec, bare)
     else:
         assert score(spec, bare).tobytes() == score(spec, case).tobytes()

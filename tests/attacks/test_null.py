@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from attack_cases import probed
+from attack_cases import imitating, probed
 from scipy.stats import binom
 
 import reticent
 from reticent.attacks import ATTACKS, Problem, needs_models, parse
+from reticent.data.membership import Membership
 from reticent.jobs.measure import Settings, attacked
 from reticent.signals.matrix import Signals
 
@@ -36,18 +37,19 @@ def intervals():
         for attack in done.document["attacks"]:
             found[attack["name"]].append(attack["overall"]["auc"]["interval"])
         rest = [parse(name) for name in ATTACKS if name not in brought]
-        for audit in attacked(with_replicas(seed), rest, Settings(seed, replicates=100))[0]:
+        for audit in attacked(whole(seed), rest, Settings(seed, replicates=100))[0]:
             found[audit.name].append(audit.auc.interval)
     return found
 
 
-def with_replicas(seed):
-    """Make the same models, each with soft targets of its own for the records that it is said to hold, and answers."""
+def whole(seed):
+    """Make the same models, with all that attacks may look at besides: replicas, imitators, answers to probes."""
     given = outputs(seed)
     near = np.exp(given["logits"] + np.random.default_rng([seed, 6]).normal(0, 0.1, given["logits"].shape))
     told = np.where(given["membership"][:, :, None], near / near.sum(axis=2, keepdims=True), np.nan)
-    signals = Signals.from_logits(given["logits"], given["labels"])
-    return Problem.make(signals, given["membership"], replicas=told, probed=probed(signals))
+    signals, known = Signals.from_logits(given["logits"], given["labels"]), Membership(given["membership"])
+    mimics = imitating(signals, known, seed)
+    return Problem.make(signals, known, replicas=told, imitators=mimics, probed=probed(signals))
 
 
 @pytest.mark.parametrize("name", ATTACKS)

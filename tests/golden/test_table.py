@@ -7,10 +7,11 @@ change that is meant to change numbers, look at each row, and replace ``table.tx
 from pathlib import Path
 
 import reticent
-from reticent.attacks import ATTACKS, needs_replicas
+from reticent.attacks import ATTACKS
 
 PINNED = Path(__file__).with_name("table.txt")
-NAMES = [name for name in ATTACKS if not needs_replicas(name)]
+NEEDS = {name: entry.needs(entry.spec()) for name, entry in ATTACKS.items()}
+NAMES = [name for name, needs in NEEDS.items() if not (needs.replicas or needs.imitators)]
 TOLERANCE = 0.02
 
 

@@ -40,6 +40,7 @@ REFERENCE_ATTACKS = {
     "base2",
     "base3",
     "pmia",
+    "imia",
     "selena-replica",
     "selena-replica-distance",
 }

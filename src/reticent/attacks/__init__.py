@@ -20,6 +20,7 @@ from reticent.attacks import (
     confidence,
     correctness,
     entropy,
+    imia,
     label_only,
     learned,
     lira,
@@ -57,7 +58,6 @@ __all__ = [
     "importance",
     "lacking_references",
     "needs_models",
-    "needs_replicas",
     "parse",
     "probes",
     "score",
@@ -77,6 +77,7 @@ ATTACKS: dict[str, AttackEntry] = {
     "base3": base3.ENTRY,
     "pmia": pmia.ENTRY,
     "selena-replica": selena_replica.ENTRY,
+    "imia": imia.ENTRY,
     "learned": learned.ENTRY,
     "top1-confidence": top1_confidence.ENTRY,
     "risk-score": risk_score.ENTRY,
@@ -170,7 +171,7 @@ def importance(attack: str | Spec, problem: Problem, seed: int = 0) -> Importanc
 def check_references(attack: str | Spec, problem: Problem) -> None:
     """Check that a problem holds what an attack needs, and as many references for every target."""
     spec = parse(attack)
-    if problem.replicas is None and needs_replicas(spec):
+    if problem.replicas is None and ATTACKS[spec.method].needs(spec).replicas:
         raise InputError(
             f"{spec.method}: expected soft targets that every reference's own Split-AI gave its members, got "
             "outputs alone, which do not hold them: run reticent audit --defense selena, which keeps them, or use "
@@ -191,17 +192,11 @@ def check_offer(attack: str | Spec, offer: Offer) -> None:
     ATTACKS[spec.method].check(spec, offer)
 
 
-def needs_replicas(attack: str | Spec) -> bool:
-    """Tell whether an attack looks at what the references' own Split-AI says of their members."""
-    spec = parse(attack)
-    return ATTACKS[spec.method].needs(spec).replicas
-
-
 def needs_models(attack: str | Spec) -> bool:
-    """Tell whether an attack looks at more than outputs tell: replicas, or answers to probes."""
+    """Tell whether an attack looks at more than outputs tell: replicas, imitators, or answers to probes."""
     spec = parse(attack)
     needs = ATTACKS[spec.method].needs(spec)
-    return needs.replicas or bool(needs.probes)
+    return needs.replicas or needs.imitators or bool(needs.probes)
 
 
 def probes(attacks: Iterable[Spec]) -> tuple[Probe, ...]:

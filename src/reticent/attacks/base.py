@@ -21,6 +21,28 @@ Access = Literal["labels", "probabilities", "logits", "margins"]
 
 
 @dataclass(frozen=True, eq=False)
+class Imitators:
+    """Models that were trained to answer like one target, each on audited records of its own.
+
+    Attributes:
+        margins: of K models, N records and Q queries ``(K, N, Q)``.
+        inside: which of them were trained on which records ``(K, N)``; none on all.
+    """
+
+    margins: Floats
+    inside: NDArray[np.bool_]
+
+    def centres(self) -> Floats:
+        """Return the mean margins of those that were not trained on a record ``(N, Q)``."""
+        outside = ~self.inside[..., None]
+        return np.asarray((self.margins * outside).sum(axis=0, dtype=np.float64) / outside.sum(axis=0))
+
+    def among(self, ids: NDArray[np.int64]) -> "Imitators":
+        """Keep some of the records ``(n,)``, in their order."""
+        return Imitators(self.margins[:, ids], self.inside[:, ids])
+
+
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Everything an attack may see; use `Problem.make`, which checks it.
 
@@ -36,6 +58,7 @@ class Problem:
         replicas: what each model's own Split-AI says of the records that it holds, ``(M, N, C)`` probabilities, NaN
             elsewhere; or None. An attack looks at those of references only, never at its target's.
         units: to which unit each record belongs, where units are audited; or None.
+        imitators: by target, models that were trained to answer like it; or None.
         probed: by probe, what the same M models say to it of each record, ``(M, N, K)``.
     """
 
@@ -46,6 +69,7 @@ class Problem:
     population: Signals | None = None
     replicas: Matrix | None = None
     units: Units | None = None
+    imitators: Mapping[int, Imitators] | None = None
     probed: Mapping[Spec, Matrix] = field(default_factory=dict)
 
     @classmethod
@@ -58,6 +82,7 @@ class Problem:
         population: Signals | None = None,
         replicas: Matrix | None = None,
         units: Units | None = None,
+        imitators: Mapping[int, Imitators] | None = None,
         probed: Mapping[Spec, Matrix] | None = None,
     ) -> "Problem":
         """Check that the parts of a problem fit each other.
@@ -71,6 +96,7 @@ class Problem:
             replicas: probabilities by each model's own Split-AI of the records that it holds, ``(M, N, C)``.
             probed: by probe, what the models say to it, ``(M, N, K)``.
             units: to which unit each record belongs; all of a unit are in a model's training set, or none.
+            imitators: by target, models that were trained to answer like it.
 
         Returns:
             The problem.
@@ -109,16 +135,23 @@ class Problem:
         rows, learned = model_rows(known.models, targets, references)
         if units is not None:
             units.of_units(known.matrix)
-        return cls(signals, known, rows, learned, population, replicas, units, probed or {})
+        return cls(signals, known, rows, learned, population, replicas, units, imitators, probed or {})
 
     def among(self, ids: NDArray[np.int64]) -> "Problem":
         """Keep some of the records ``(K,)``, in their order, of answers in memory."""
         replicas = None if self.replicas is None else np.asarray(self.replicas[:, ids])
         known = Membership(self.membership.matrix[:, ids])
         units = None if self.units is None else self.units.among(ids)
+        imitators = None if self.imitators is None else {t: one.among(ids) for t, one in self.imitators.items()}
         probed = {probe: np.asarray(told[:, ids]) for probe, told in self.probed.items()}
         return replace(
-            self, signals=self.signals.among(ids), membership=known, replicas=replicas, units=units, probed=probed
+            self,
+            signals=self.signals.among(ids),
+            membership=known,
+            replicas=replicas,
+            units=units,
+            imitators=imitators,
+            probed=probed,
         )
 
     @property
@@ -151,19 +184,21 @@ class Offer:
         queries: how many queries of a record.
         logits: whether there are logits of the plain query, those of the population too if there is one.
         population: whether there are records that no model was trained on.
+        imitators: whether models are trained to answer like the targets.
     """
 
     classes: int
     queries: int
     logits: bool
     population: bool
+    imitators: bool = False
 
     @classmethod
     def of(cls, problem: Problem) -> "Offer":
         """State what a problem holds."""
         signals, others = problem.signals, problem.population
         logits = signals.logits is not None and (others is None or others.logits is not None)
-        return cls(signals.classes, signals.queries, logits, others is not None)
+        return cls(signals.classes, signals.queries, logits, others is not None, problem.imitators is not None)
 
 
 @dataclass(frozen=True)
@@ -179,6 +214,7 @@ class Needs:
         logits: logits are looked at, where there are any, although margins are enough.
         population: records that no model was trained on are looked at, where there are any.
         replicas: what each reference's own Split-AI says of its members, so that models must be trained by selena.
+        imitators: models that were trained to answer like each target.
         probes: what models are asked of each record besides.
     """
 
@@ -189,6 +225,7 @@ class Needs:
     logits: bool = False
     population: bool = False
     replicas: bool = False
+    imitators: bool = False
     probes: tuple[Probe, ...] = ()
 
     @property
@@ -247,6 +284,11 @@ class AttackEntry:
             raise InputError(
                 f"{spec.method}: queries: expected at most {offer.queries}, which the signals hold, got {queries}: "
                 "ask for fewer, or compute signals with more queries"
+            )
+        if self.needs(spec).imitators and not offer.imitators:
+            raise InputError(
+                f"{spec.method}: expected models that were trained to answer like each target, which reticent harden "
+                "trains for one model of your own: run that, or leave this attack out"
             )
         self.fits(spec, offer)
 

@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import RolesError, ShapeError
+from reticent.objectives.imitation import Imitating
 from reticent.procedures import entry
 from reticent.signals.probes import Probe
 from reticent.signals.queries import Queries
@@ -34,6 +36,8 @@ class TrainingRun(Spec):
     reference: str | None = None
     watch: bool = False
     trace: bool = False
+    imitating: Imitating | None = None
+    answers: str | None = None
 
 
 class ProbeRun(Spec):
@@ -58,6 +62,19 @@ class SignalsRun(Spec):
 
 
 @dataclass(frozen=True, eq=False)
+class Imitated:
+    """What the models of a population imitate.
+
+    Attributes:
+        spec: how.
+        answers: logits that the imitated model gave to the audited records, ``float32 (N, C)``.
+    """
+
+    spec: Imitating
+    answers: NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
 class Population:
     """M models by one recipe on the rows of one membership.
 
@@ -73,6 +90,7 @@ class Population:
             Models of one number begin with the same weights, and draw the same order of as many records.
         probes: what each model is asked besides; no part of the other runs' identities.
         trace: note the losses of each model's members before training and after every epoch, in the training run.
+        imitated: what each model imitates on its members, where it is plainly trained to; or None.
     """
 
     recipe: Recipe
@@ -84,6 +102,7 @@ class Population:
     watch: bool = False
     drawing: tuple[int, ...] = ()
     trace: bool = False
+    imitated: Imitated | None = None
     probes: tuple[Probe, ...] = ()
 
     def __post_init__(self) -> None:
@@ -132,7 +151,7 @@ class Population:
 
     def training_spec(self, model: int) -> TrainingRun:
         """State what a training run is made from."""
-        roles = self.roles
+        roles, imitated = self.roles, self.imitated
         return TrainingRun(
             kind="training",
             model=self.streams(model).model,
@@ -144,6 +163,8 @@ class Population:
             reference=_digest(roles.reference) if len(roles.reference) else None,
             watch=self.watch,
             trace=self.trace,
+            imitating=None if imitated is None else imitated.spec,
+            answers=None if imitated is None else _digest(imitated.answers[self.membership.members(model)], "<f4"),
         )
 
     def signals_spec(self, model: int) -> SignalsRun:
@@ -185,5 +206,5 @@ class Population:
         return [self.training_id(model), self.signals_id(model), *probes]
 
 
-def _digest(ids: NDArray[np.int64]) -> str:
-    return hashlib.sha256(np.ascontiguousarray(ids, dtype="<i8").tobytes()).hexdigest()[:20]
+def _digest(values: NDArray[Any], dtype: str = "<i8") -> str:
+    return hashlib.sha256(np.ascontiguousarray(values, dtype=dtype).tobytes()).hexdigest()[:20]

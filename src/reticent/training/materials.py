@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from reticent.errors import ModelError
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
-from reticent.objectives.base import Examples
+from reticent.objectives.base import Examples, Objective
 from reticent.training.data import Preparation
 from reticent.training.recipe import Recipe
 from reticent.training.start import Start
@@ -31,6 +31,7 @@ class Materials:
         watched: records whose accuracy is noted after every epoch; they have no part in the training.
         start: where training begins, and what it must not move; by default a fresh initialisation, all of it trained.
         traced: note the loss of every member before training and after every epoch.
+        instead: what plain training minimises in place of the recipe's objective, or None.
     """
 
     members: Examples
@@ -41,6 +42,7 @@ class Materials:
     watched: Examples | None = None
     start: Start | None = None
     traced: bool = False
+    instead: Objective | None = None
 
 
 def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:

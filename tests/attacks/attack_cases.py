@@ -44,8 +44,12 @@ VARIANTS = [
 ]
 """Options that take another path through the code."""
 
-SPECS = [entry.spec() for entry in ATTACKS.values()] + [parse(variant) for variant in VARIANTS]
-"""Every attack, by its defaults and by these."""
+STEPS = 4
+"""Of networks, which need not learn anything here."""
+SPECS = [entry.brief.replace(steps=STEPS) if entry.fitted else entry.brief for entry in ATTACKS.values()] + [
+    parse(variant) for variant in VARIANTS
+]
+"""Every attack, by its defaults or what is short of it, and by these."""
 NAMES = ["-".join(str(getattr(spec, key)) for key in ("method", *sorted(spec.model_fields_set))) for spec in SPECS]
 
 
@@ -85,9 +89,12 @@ def imitating(audited, known, seed):
 
 
 def probed(audited):
-    """Make what models say to the probes of all attacks: shares, larger for likelier labels."""
+    """Make what models say to the probes of all attacks: shares, larger for likelier labels, as many as classes."""
     rng, sure = np.random.default_rng(1), audited.margins[:, :, :1]
-    return {probe: 1 / (1 + np.exp(-sure - rng.normal(0, 0.5, (*sure.shape[:2], 2)))) for probe in probes(SPECS)}
+    return {
+        probe: 1 / (1 + np.exp(-sure - rng.normal(0, 0.5, (*sure.shape[:2], audited.classes))))
+        for probe in probes(SPECS)
+    }
 
 
 def taught(audited, known):

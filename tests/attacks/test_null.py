@@ -6,7 +6,7 @@ from attack_cases import imitating, probed
 from scipy.stats import binom
 
 import reticent
-from reticent.attacks import ATTACKS, Problem, needs_models, parse
+from reticent.attacks import ATTACKS, Problem, needs_models
 from reticent.data.membership import Membership
 from reticent.jobs.measure import Settings, attacked
 from reticent.signals.matrix import Signals
@@ -33,10 +33,11 @@ def intervals():
     found = {name: [] for name in ATTACKS}
     brought = [name for name in ATTACKS if not needs_models(name)]
     for seed in SEEDS:
-        done = reticent.attack(**outputs(seed), attacks=brought, seed=seed, replicates=100)
+        short = {name: ATTACKS[name].short.model_dump(exclude_unset=True) for name in brought if ATTACKS[name].fitted}
+        done = reticent.attack(**outputs(seed), attacks=brought, options=short, seed=seed, replicates=100)
         for attack in done.document["attacks"]:
             found[attack["name"]].append(attack["overall"]["auc"]["interval"])
-        rest = [parse(name) for name in ATTACKS if name not in brought]
+        rest = [ATTACKS[name].brief for name in ATTACKS if name not in brought]
         for audit in attacked(whole(seed), rest, Settings(seed, replicates=100))[0]:
             found[audit.name].append(audit.auc.interval)
     return found

@@ -27,11 +27,18 @@ from reticent.attacks import (
     lira_released,
     loss,
     modified_entropy,
+    nasr,
+    nn,
+    nn_cls,
+    nn_top3,
     pmia,
     reference_counts,
     risk_score,
     rmia,
+    salem,
+    samia,
     selena_replica,
+    shokri,
     top1_confidence,
 )
 from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, Rows, model_rows
@@ -84,6 +91,13 @@ ATTACKS: dict[str, AttackEntry] = {
     "attack-p": attack_p.ENTRY,
     "attack-r": attack_r.ENTRY,
     "label-only": label_only.ENTRY,
+    "nn": nn.ENTRY,
+    "nn-top3": nn_top3.ENTRY,
+    "nn-cls": nn_cls.ENTRY,
+    "shokri": shokri.ENTRY,
+    "salem": salem.ENTRY,
+    "samia": samia.ENTRY,
+    "nasr": nasr.ENTRY,
 }
 """Every attack, by name."""
 
@@ -154,8 +168,10 @@ def _scores(spec: Spec, problem: Problem, seed: int) -> Floats:
 
 
 def _designs(entry: AttackEntry, drawn: Membership, targets: Rows, references: Rows) -> Iterable[tuple[Rows, Rows]]:
-    """Divide the targets, by position, by what they are compared with: by a weak attack, with near-complements too."""
-    return designs(drawn, targets, references) if entry.strong else [(np.arange(len(targets)), references)]
+    """Divide the targets, by position, by what they are compared with: no near-complements, unless by a weak attack."""
+    return (
+        designs(drawn, targets, references) if entry.strong or entry.fitted else [(np.arange(len(targets)), references)]
+    )
 
 
 def importance(attack: str | Spec, problem: Problem, seed: int = 0) -> Importance | None:

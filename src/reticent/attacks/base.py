@@ -216,6 +216,8 @@ class Needs:
         replicas: what each reference's own Split-AI says of its members, so that models must be trained by selena.
         imitators: models that were trained to answer like each target.
         probes: what models are asked of each record besides.
+        own: a target's own members and non-members are known, but for the records that are scored; such an attack
+            stands in no table with others.
     """
 
     references: int = 0
@@ -227,11 +229,12 @@ class Needs:
     replicas: bool = False
     imitators: bool = False
     probes: tuple[Probe, ...] = ()
+    own: bool = False
 
     @property
     def alone(self) -> bool:
         """Whether a target is attacked without any other model."""
-        return not (self.references or self.references_in or self.references_out)
+        return not (self.references or self.references_in or self.references_out or self.own)
 
 
 @dataclass(frozen=True)
@@ -252,6 +255,8 @@ class AttackEntry:
         fits: ``(spec, offer)`` refuses options that need what a problem does not hold, beyond what `check` sees.
         strong: it compares a record's answer with those of models that were not trained on it. The others do not, and
             miss most of a leak, so a gate passes nothing by them.
+        fitted: it fits a network on references (`fitting`); near-complements of a target are none of them.
+        short: options by which it is fitted in little time, for tests and the self-test; None for the defaults.
         importance: ``(spec, problem, rng)`` tells where in the answers an attack that learns finds what it finds.
     """
 
@@ -263,8 +268,15 @@ class AttackEntry:
     needs: Callable[[Any], Needs] = lambda _: Needs()
     usual: bool = True
     strong: bool = False
+    fitted: bool = False
+    short: Spec | None = None
     fits: Callable[[Any, Offer], None] = lambda spec, offer: None
     importance: Callable[[Any, Problem, np.random.Generator], Importance] | None = None
+
+    @property
+    def brief(self) -> Spec:
+        """Options by which it takes little time."""
+        return self.short or self.spec()
 
     def answered(self, offer: Offer) -> bool:
         """Whether models answer what the attack must see."""

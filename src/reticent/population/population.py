@@ -48,6 +48,7 @@ class ProbeRun(Spec):
     probe: Spec
     audited: str
     seed: int
+    output: Spec = Untouched()
 
 
 class SignalsRun(Spec):
@@ -179,13 +180,14 @@ class Population:
         )
 
     def probe_spec(self, model: int, probe: Probe) -> ProbeRun:
-        """State what a probe's run is made from: not the output defense, which changes no label."""
+        """State what a probe's run is made from; the output defense only where more than labels are seen."""
         return ProbeRun(
             kind="probe",
             of=self.training_id(model),
             probe=probe,
             audited=_digest(self.roles.audited),
             seed=self.seed,
+            output=Untouched() if probe.of_labels else self.recipe.output,
         )
 
     def training_id(self, model: int) -> str:

@@ -9,8 +9,10 @@ from torch import Tensor, nn
 
 from reticent import seeds
 from reticent.objectives.base import Examples
+from reticent.outputs import Output
 from reticent.signals import label_queries
 from reticent.signals.label_queries import Wrong
+from reticent.signals.sensitivity import sensitivity
 from reticent.training.data import Preparation
 
 
@@ -24,6 +26,7 @@ class Probed:
         prepare: from stored records to model input.
         classes: number of classes.
         seed: the population's: what is drawn for a probe is the same for every model.
+        output: what the answers go through; None for probes of labels, which it does not change.
     """
 
     network: nn.Module
@@ -31,6 +34,7 @@ class Probed:
     prepare: Preparation
     classes: int
     seed: int
+    output: Output | None = None
 
     @property
     def asked(self) -> Wrong:
@@ -47,6 +51,9 @@ PROBES: dict[str, Callable[[Any, Probed], Tensor]] = {
     "noise": lambda spec, one: label_queries.noise(spec, one.asked, one.examples, one.prepare, one.generator("noise")),
     "boundary": lambda spec, one: label_queries.boundary(
         spec, one.asked, one.examples, one.prepare, one.generator("boundary")
+    ),
+    "sensitivity": lambda spec, one: sensitivity(
+        spec, one.network, one.examples, one.prepare, one.classes, one.generator("sensitivity"), one.output
     ),
 }
 """Every probe: from its spec and a model to numbers ``(N, K)``."""

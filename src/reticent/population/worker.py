@@ -293,8 +293,9 @@ class Maker:
         population = self.population
         started = time.perf_counter()
         with population.streams(model).lent("probing"):
-            one = Probed(network.eval(), self.audited, self.prepare, population.records.classes, population.seed)
-            said = PROBES[probe.method](probe, one)
+            output = None if probe.of_labels else self._output(model, network)
+            given = network.eval(), self.audited, self.prepare, population.records.classes, population.seed
+            said = PROBES[probe.method](probe, Probed(*given, output))
         draft.write_arrays("probe.safetensors", {ANSWERS: _array(said)})
         draft.write_arrays("roles.safetensors", {"audited": population.roles.audited})
         draft.write_json("spec.json", canonical(population.probe_spec(model, probe)) | {"probe": full(probe)})

@@ -9,7 +9,13 @@ from reticent.spec import Spec
 
 
 class Probe(Spec):
-    """What one probe asks."""
+    """What one probe asks.
+
+    Attributes:
+        of_labels: it sees which labels are predicted, and nothing else, so that no output defense changes what is said.
+    """
+
+    of_labels: ClassVar[bool] = True
 
     @property
     def queries(self) -> int:
@@ -58,6 +64,26 @@ class Noise(Probe):
     def queries(self) -> int:
         """How often it asks a model about a record."""
         return self.copies
+
+
+class Sensitivity(Probe):
+    """How much do probabilities move if a record does, by a little noise? ``(N, C)``, as its owner's output says it."""
+
+    method: ClassVar[str] = "sensitivity"
+    of_labels: ClassVar[bool] = False
+
+    copies: Annotated[int, Ge(1)] = 10
+    step: Annotated[float, Gt(0)] = 1e-3
+
+    @property
+    def queries(self) -> int:
+        """How often it asks a model about a record."""
+        return 1 + self.copies
+
+    def check(self, kind: str) -> None:
+        """Refuse records that noise cannot be added to."""
+        if kind == "tokens":
+            raise InputError("expected records of numbers, which a little noise moves, got tokens")
 
 
 class Boundary(Probe):

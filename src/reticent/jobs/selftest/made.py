@@ -54,9 +54,9 @@ def taught(logits: Floats, inside: NDArray[np.bool_]) -> Floats:
 
 
 def probed(signals: Signals) -> dict[Spec, Matrix]:
-    """Make answers to all attacks' probes that say what the label's probability does."""
+    """Make answers to all attacks' probes that say what the label's probability does, as many as classes."""
     share = np.exp(log_probability(np.asarray(signals.margins)))
-    return dict.fromkeys(probes(entry.spec() for entry in ATTACKS.values()), share)
+    return dict.fromkeys(probes(entry.brief for entry in ATTACKS.values()), share.repeat(signals.classes, axis=2))
 
 
 def tails(models: int, records: int, tail: Tail, draw: int = 0) -> Problem:

@@ -189,7 +189,7 @@ def _check_repairs(parts: Mapping[str, Options], defense: str) -> None:
     able = [name for name, entry in PROCEDURES.items() if entry.repair is not None]
     if procedure not in able:
         raise SpecError(
-            f"method: expected {' or '.join(able)}, which repair a model that is trained already, got {defense!r}: "
+            f"method: expected one of {', '.join(able)}, which change a trained model, got {defense!r}: "
             "the loss that they train with is given by --objective"
         )
     if "output" in parts:

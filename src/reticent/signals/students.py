@@ -15,7 +15,7 @@ from reticent.signals.probes import Students
 from reticent.training.data import Preparation
 from reticent.training.loop import EVALUATION_BATCH, fit
 from reticent.training.materials import Materials, forward, untrained
-from reticent.training.recipe import Plain, Recipe, Untouched
+from reticent.training.recipe import Recipe, Untouched
 from reticent.training.streams import Streams
 
 
@@ -54,7 +54,7 @@ def losses(
     plain = recipe.replace(
         epochs=spec.epochs,
         objective=usual.objective,
-        procedure=Plain(),
+        procedure=usual.procedure,
         output=Untouched(),
         augmentation="none",
         augmentation_strength=None,

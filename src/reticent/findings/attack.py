@@ -58,6 +58,25 @@ class Overall(Finding):
     balanced_accuracy: BalancedAccuracy | None = None
 
 
+class ClaimedRate(Finding):
+    """A false-positive rate that an attack claims, and the share of non-members that it flags at it."""
+
+    fpr: Number
+    "As claimed."
+    realised: Share
+    "The mean share over targets."
+    least: Share
+    "The smallest share of any target."
+    most: Share
+    "The largest."
+    non_members: Count
+    "Of each target, at least."
+    within: Count
+    "Of how many targets the claim lies within the exact limits of the share."
+    targets: Count
+    "Of them all."
+
+
 class RocCurve(Finding):
     """The mean ROC curve and its band, on a logarithmic grid of false-positive rates."""
 
@@ -113,6 +132,9 @@ class Audit(Finding):
     "Only of attacks that learn: where in the answers they find what they find."
     excess: Annotated[Excess | None, LeftOut] = None
     "Only where members and non-members differ without the model: what the attack finds beyond that."
+
+    claimed: Annotated[tuple[ClaimedRate, ...] | None, LeftOut] = None
+    "Only of attacks that claim false-positive rates: how far they hold on non-members of the audit."
 
     @property
     def auc(self) -> ShareEstimate:

@@ -5,7 +5,7 @@ from scipy.stats import rankdata
 
 from reticent.attacks import ATTACKS, Problem, parse, probes
 from reticent.attacks.balance import Balance
-from reticent.attacks.base import Imitators
+from reticent.attacks.base import Imitators, Inputs
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals, margin
 
@@ -41,12 +41,13 @@ VARIANTS = [
     {"method": "top1-confidence", "of": "label"},
     {"method": "label-only", "by": "views"},
     {"method": "label-only", "by": "boundary"},
+    {"method": "quantile", "head": "pinball", "steps": 4},
 ]
 """Options that take another path through the code."""
 
 STEPS = 4
 """Of networks, which need not learn anything here."""
-SPECS = [entry.brief.replace(steps=STEPS) if entry.fitted else entry.brief for entry in ATTACKS.values()] + [
+SPECS = [entry.brief.replace(steps=STEPS) if entry.short else entry.brief for entry in ATTACKS.values()] + [
     parse(variant) for variant in VARIANTS
 ]
 """Every attack, by its defaults or what is short of it, and by these."""
@@ -73,6 +74,7 @@ def problem(seed, *, models=12, records=60, queries=1, effect=2.0, population=40
     if population:
         others = signals(rng, rng.integers(0, 3, population), 3, np.zeros((known.models, population)), queries)
     told = {"replicas": taught(audited, known), "imitators": imitating(audited, known, seed), "probed": probed(audited)}
+    told["inputs"] = inputs(rng, records, population)
     return Problem.make(audited, known, population=others, **told, **rows)
 
 
@@ -86,6 +88,11 @@ def imitating(audited, known, seed):
         inside = Membership.draw(4, known.records, seed).matrix
         found[model] = Imitators(level + rng.normal(0, 0.3, (4, *level.shape)), inside)
     return found
+
+
+def inputs(rng, records, population):
+    """Make features that tell nothing."""
+    return Inputs("tabular", rng.normal(size=(records, 3)), rng.normal(size=(population, 3)))
 
 
 def probed(audited):

@@ -103,6 +103,7 @@ def test_permuting_records_permutes_scores(spec):
     imitators = {target: one.among(order) for target, one in case.imitators.items()}
     told = {probe: said[:, order] for probe, said in case.probed.items()}
     moved = replace(case, signals=shuffled, membership=members, replicas=taught, imitators=imitators, probed=told)
+    moved = replace(moved, inputs=replace(case.inputs, audited=case.inputs.audited[order]))
     np.testing.assert_allclose(score(spec, moved), score(spec, case)[:, order], rtol=1e-9, atol=1e-12)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from attack_cases import imitating, probed
+from attack_cases import imitating, inputs, probed
 from scipy.stats import binom
 
 import reticent
@@ -50,7 +50,8 @@ def whole(seed):
     told = np.where(given["membership"][:, :, None], near / near.sum(axis=2, keepdims=True), np.nan)
     signals, known = Signals.from_logits(given["logits"], given["labels"]), Membership(given["membership"])
     mimics = imitating(signals, known, seed)
-    return Problem.make(signals, known, replicas=told, imitators=mimics, probed=probed(signals))
+    seen = inputs(np.random.default_rng(seed), RECORDS, 0)
+    return Problem.make(signals, known, replicas=told, imitators=mimics, probed=probed(signals), inputs=seen)
 
 
 @pytest.mark.parametrize("name", ATTACKS)

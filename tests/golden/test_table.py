@@ -11,7 +11,11 @@ from reticent.attacks import ATTACKS
 
 PINNED = Path(__file__).with_name("table.txt")
 NEEDS = {name: entry.needs(entry.spec()) for name, entry in ATTACKS.items()}
-NAMES = [name for name, needs in NEEDS.items() if not (needs.replicas or needs.imitators)]
+NAMES = [
+    name
+    for name, needs in NEEDS.items()
+    if not (needs.replicas or needs.imitators or any(probe.of_population for probe in needs.probes))
+]
 SHORT = {name: ATTACKS[name].short.model_dump(exclude_unset=True) for name in NAMES if ATTACKS[name].fitted}
 TOLERANCE = 0.02
 

@@ -270,13 +270,17 @@ def test_attacks_that_have_too_few_references_are_left_out_where_none_was_asked_
         run(brought, targets=[0], references=[1], attacks="lira")
 
 
+MORE = ["selena-replica", "imia", "label-only", "quantile", "trajectory", "samia"]
+"""Attacks that look at more than outputs, in their order."""
+
+
 def test_all_runs_every_attack_that_fits_and_says_what_does_not(brought):
     short = {name: entry.short.model_dump(exclude_unset=True) for name, entry in ATTACKS.items() if entry.fitted}
     done = run(brought, attacks="all", options={"bavaria": {"law": "normal"}, **short})
     more = [name for name in ATTACKS if needs_models(name)]
     assert list(done.scores) == [name for name in ATTACKS if name not in more]
     told = {one["name"]: one["sentence"] for one in done.document["left_out"]}
-    assert list(told) == more == ["selena-replica", "imia", "label-only", "samia"]
+    assert list(told) == more == MORE
     assert told["selena-replica"] in done.document["verdict"]["cannot_say"]
     options = {one["name"]: one["spec"] for one in done.document["attacks"]}
     assert options["bavaria"]["law"] == "normal"

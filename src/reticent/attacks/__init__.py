@@ -32,6 +32,7 @@ from reticent.attacks import (
     nn_cls,
     nn_top3,
     pmia,
+    quantile,
     reference_counts,
     risk_score,
     rmia,
@@ -40,6 +41,7 @@ from reticent.attacks import (
     selena_replica,
     shokri,
     top1_confidence,
+    trajectory,
 )
 from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, Rows, model_rows
 from reticent.attacks.complements import designs
@@ -91,6 +93,8 @@ ATTACKS: dict[str, AttackEntry] = {
     "attack-p": attack_p.ENTRY,
     "attack-r": attack_r.ENTRY,
     "label-only": label_only.ENTRY,
+    "quantile": quantile.ENTRY,
+    "trajectory": trajectory.ENTRY,
     "nn": nn.ENTRY,
     "nn-top3": nn_top3.ENTRY,
     "nn-cls": nn_cls.ENTRY,
@@ -198,6 +202,11 @@ def check_references(attack: str | Spec, problem: Problem) -> None:
             f"{spec.method}: expected what the models say to further questions of each record, got outputs alone, "
             "which do not hold it: run reticent audit, which asks them, or leave this attack out"
         )
+    if problem.inputs is None and ATTACKS[spec.method].needs(spec).inputs:
+        raise InputError(
+            f"{spec.method}: expected the records themselves, to learn what is usual for each, got outputs alone: give "
+            "records too, or leave this attack out"
+        )
     check_offer(spec, Offer.of(problem))
     check_membership(spec, problem.membership, problem.targets, problem.references, problem.units)
 
@@ -209,10 +218,10 @@ def check_offer(attack: str | Spec, offer: Offer) -> None:
 
 
 def needs_models(attack: str | Spec) -> bool:
-    """Tell whether an attack looks at more than outputs tell: replicas, imitators, or answers to probes."""
+    """Tell whether an attack looks at more than outputs: replicas, imitators, answers to probes, or the records."""
     spec = parse(attack)
     needs = ATTACKS[spec.method].needs(spec)
-    return needs.replicas or needs.imitators or bool(needs.probes)
+    return needs.replicas or needs.imitators or bool(needs.probes) or needs.inputs
 
 
 def probes(attacks: Iterable[Spec]) -> tuple[Probe, ...]:

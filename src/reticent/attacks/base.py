@@ -21,6 +21,23 @@ Access = Literal["labels", "probabilities", "logits", "margins"]
 
 
 @dataclass(frozen=True, eq=False)
+class Inputs:
+    """The records themselves, as they are stored.
+
+    Attributes:
+        kind: "image", "tabular" or "tokens".
+        audited: ``(N, ...)``.
+        population: ``(Z, ...)``; empty where there is none.
+        vocabulary: for tokens, how many there are.
+    """
+
+    kind: str
+    audited: NDArray[Any]
+    population: NDArray[Any]
+    vocabulary: int = 0
+
+
+@dataclass(frozen=True, eq=False)
 class Imitators:
     """Models that were trained to answer like one target, each on audited records of its own.
 
@@ -60,6 +77,7 @@ class Problem:
         units: to which unit each record belongs, where units are audited; or None.
         imitators: by target, models that were trained to answer like it; or None.
         probed: by probe, what the same M models say to it of each record, ``(M, N, K)``.
+        inputs: the records themselves, or None.
     """
 
     signals: Signals
@@ -71,6 +89,7 @@ class Problem:
     units: Units | None = None
     imitators: Mapping[int, Imitators] | None = None
     probed: Mapping[Spec, Matrix] = field(default_factory=dict)
+    inputs: Inputs | None = None
 
     @classmethod
     def make(
@@ -84,6 +103,7 @@ class Problem:
         units: Units | None = None,
         imitators: Mapping[int, Imitators] | None = None,
         probed: Mapping[Spec, Matrix] | None = None,
+        inputs: Inputs | None = None,
     ) -> "Problem":
         """Check that the parts of a problem fit each other.
 
@@ -95,6 +115,7 @@ class Problem:
             population: of the same M models, on records that none was trained on.
             replicas: probabilities by each model's own Split-AI of the records that it holds, ``(M, N, C)``.
             probed: by probe, what the models say to it, ``(M, N, K)``.
+            inputs: the records themselves, of the audited ones and of the population.
             units: to which unit each record belongs; all of a unit are in a model's training set, or none.
             imitators: by target, models that were trained to answer like it.
 
@@ -135,7 +156,7 @@ class Problem:
         rows, learned = model_rows(known.models, targets, references)
         if units is not None:
             units.of_units(known.matrix)
-        return cls(signals, known, rows, learned, population, replicas, units, imitators, probed or {})
+        return cls(signals, known, rows, learned, population, replicas, units, imitators, probed or {}, inputs)
 
     def among(self, ids: NDArray[np.int64]) -> "Problem":
         """Keep some of the records ``(K,)``, in their order, of answers in memory."""
@@ -144,6 +165,7 @@ class Problem:
         units = None if self.units is None else self.units.among(ids)
         imitators = None if self.imitators is None else {t: one.among(ids) for t, one in self.imitators.items()}
         probed = {probe: np.asarray(told[:, ids]) for probe, told in self.probed.items()}
+        inputs = None if self.inputs is None else replace(self.inputs, audited=self.inputs.audited[ids])
         return replace(
             self,
             signals=self.signals.among(ids),
@@ -152,6 +174,7 @@ class Problem:
             units=units,
             imitators=imitators,
             probed=probed,
+            inputs=inputs,
         )
 
     @property
@@ -216,6 +239,7 @@ class Needs:
         replicas: what each reference's own Split-AI says of its members, so that models must be trained by selena.
         imitators: models that were trained to answer like each target.
         probes: what models are asked of each record besides.
+        inputs: the records themselves are looked at.
         own: a target's own members and non-members are known, but for the records that are scored; such an attack
             stands in no table with others.
     """
@@ -229,6 +253,7 @@ class Needs:
     replicas: bool = False
     imitators: bool = False
     probes: tuple[Probe, ...] = ()
+    inputs: bool = False
     own: bool = False
 
     @property
@@ -257,6 +282,8 @@ class AttackEntry:
             miss most of a leak, so a gate passes nothing by them.
         fitted: it fits a network on references (`fitting`); near-complements of a target are none of them.
         short: options by which it is fitted in little time, for tests and the self-test; None for the defaults.
+        claims: ``(problem, scores)`` tells the false-positive rates at which records are just flagged, ``(T, N)``, or
+            None; of attacks that claim any.
         importance: ``(spec, problem, rng)`` tells where in the answers an attack that learns finds what it finds.
     """
 
@@ -271,6 +298,7 @@ class AttackEntry:
     fitted: bool = False
     short: Spec | None = None
     fits: Callable[[Any, Offer], None] = lambda spec, offer: None
+    claims: Callable[[Problem, Floats], Floats | None] | None = None
     importance: Callable[[Any, Problem, np.random.Generator], Importance] | None = None
 
     @property

@@ -72,7 +72,7 @@ def view(entry: AttackEntry, spec: Spec, problem: Problem) -> Problem:
     others = problem.population
     if others is not None:
         others = shown(others) if needs.population else hidden("the population", "Needs.population=False")
-    given = [name for name in ("replicas", "imitators") if getattr(problem, name) is not None]
+    given = [name for name in ("replicas", "imitators", "inputs") if getattr(problem, name) is not None]
     secret = {name: hidden(name, f"Needs.{name}=False") for name in given if not getattr(needs, name)}
     told: dict[Spec, Matrix] = {probe: problem.probed[probe] for probe in needs.probes if probe in problem.probed}
     probed = told or hidden("probes", "Needs.probes=()")

@@ -49,6 +49,7 @@ class ProbeRun(Spec):
     audited: str
     seed: int
     output: Spec = Untouched()
+    population: str | None = None
 
 
 class SignalsRun(Spec):
@@ -114,7 +115,7 @@ class Population:
                 "expected the same"
             )
         for probe in self.probes:
-            probe.check(self.records.kind)
+            probe.check(self.records.kind, len(self.roles.population))
         self.queries.check(self.records.kind, self.records.x.shape[1:])
         rarest = int(np.bincount(self.records.y[self.roles.audited], minlength=self.records.classes).min())
         if rarest == 0:
@@ -188,6 +189,7 @@ class Population:
             audited=_digest(self.roles.audited),
             seed=self.seed,
             output=Untouched() if probe.of_labels else self.recipe.output,
+            population=_digest(self.roles.population) if probe.of_population else None,
         )
 
     def training_id(self, model: int) -> str:

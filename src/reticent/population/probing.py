@@ -10,10 +10,12 @@ from torch import Tensor, nn
 from reticent import seeds
 from reticent.objectives.base import Examples
 from reticent.outputs import Output
-from reticent.signals import label_queries
+from reticent.signals import label_queries, students
 from reticent.signals.label_queries import Wrong
 from reticent.signals.sensitivity import sensitivity
 from reticent.training.data import Preparation
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,6 +28,8 @@ class Probed:
         prepare: from stored records to model input.
         classes: number of classes.
         seed: the population's: what is drawn for a probe is the same for every model.
+        others: the population's records, which no model sees.
+        recipe: of the model.
         output: what the answers go through; None for probes of labels, which it does not change.
     """
 
@@ -34,6 +38,8 @@ class Probed:
     prepare: Preparation
     classes: int
     seed: int
+    others: Examples
+    recipe: Recipe
     output: Output | None = None
 
     @property
@@ -54,6 +60,17 @@ PROBES: dict[str, Callable[[Any, Probed], Tensor]] = {
     ),
     "sensitivity": lambda spec, one: sensitivity(
         spec, one.network, one.examples, one.prepare, one.classes, one.generator("sensitivity"), one.output
+    ),
+    "students": lambda spec, one: students.losses(
+        spec,
+        one.network,
+        one.examples,
+        one.others,
+        one.prepare,
+        one.classes,
+        one.recipe,
+        Streams(one.seed, 0, ("student",)),
+        one.output,
     ),
 }
 """Every probe: from its spec and a model to numbers ``(N, K)``."""

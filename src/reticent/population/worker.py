@@ -295,7 +295,7 @@ class Maker:
         with population.streams(model).lent("probing"):
             output = None if probe.of_labels else self._output(model, network)
             given = network.eval(), self.audited, self.prepare, population.records.classes, population.seed
-            said = PROBES[probe.method](probe, Probed(*given, output))
+            said = PROBES[probe.method](probe, Probed(*given, self.others, population.recipe, output))
         draft.write_arrays("probe.safetensors", {ANSWERS: _array(said)})
         draft.write_arrays("roles.safetensors", {"audited": population.roles.audited})
         draft.write_json("spec.json", canonical(population.probe_spec(model, probe)) | {"probe": full(probe)})

@@ -131,7 +131,7 @@ def ready(
 
     def fits(spec: Spec) -> None:
         replicas.check([spec], recipe)
-        probes.check([spec], known.records.kind, asked=False)
+        probes.check([spec], known.records.kind, 0, given=False)
         check_offer(spec, offer)
         check_membership(spec, membership, [last], np.arange(last))
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from reticent import seeds
 from reticent.attacks import ATTACKS, probes
-from reticent.attacks.base import Imitators, Problem
+from reticent.attacks.base import Imitators, Inputs, Problem
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Matrix, Signals, log_probability
 from reticent.spec import Spec
@@ -31,7 +31,9 @@ def problem(gap: float, models: int, records: int, name: str) -> Problem:
     logits[:, np.arange(records), labels] += ease + gap * membership.matrix
     signals = Signals.from_logits(logits, labels)
     told, mimics = taught(logits, membership.matrix), imitating(rng, range(models), labels, ease)
-    return Problem.make(signals, membership, replicas=told, probed=probed(signals), imitators=mimics)
+    return Problem.make(
+        signals, membership, replicas=told, probed=probed(signals), imitators=mimics, inputs=inputs(rng, records)
+    )
 
 
 def imitating(
@@ -54,9 +56,15 @@ def taught(logits: Floats, inside: NDArray[np.bool_]) -> Floats:
 
 
 def probed(signals: Signals) -> dict[Spec, Matrix]:
-    """Make answers to all attacks' probes that say what the label's probability does, as many as classes."""
+    """Make answers to all attacks' probes that say what the label's probability does, as many as epochs or classes."""
     share = np.exp(log_probability(np.asarray(signals.margins)))
-    return dict.fromkeys(probes(entry.brief for entry in ATTACKS.values()), share.repeat(signals.classes, axis=2))
+    asked = probes(entry.brief for entry in ATTACKS.values())
+    return {one: share.repeat(getattr(one, "epochs", signals.classes), axis=2) for one in asked}
+
+
+def inputs(rng: np.random.Generator, records: int) -> Inputs:
+    """Make features that tell nothing."""
+    return Inputs("tabular", rng.normal(size=(records, 3)), np.zeros((0, 3)))
 
 
 def tails(models: int, records: int, tail: Tail, draw: int = 0) -> Problem:
@@ -97,6 +105,7 @@ def trap(target: int, records: int, held: int = 1) -> Problem:
         replicas=taught(logits, inside),
         imitators=imitating(rng, [target], labels, np.full(records, -16.0), 0.01),
         probed=probed(signals),
+        inputs=inputs(rng, records),
     )
 
 

@@ -17,6 +17,7 @@ from reticent.attacks.cross_fitting import folds, words
 from reticent.attacks.fitting import Answers, Schedule, top_three
 from reticent.data.membership import Membership
 from reticent.errors import TooFewReferencesError
+from reticent.jobs.measure import Settings, attacked
 from reticent.objectives.adv_reg import Attacker, fit_loss
 
 FITTED = [name for name, entry in ATTACKS.items() if entry.fitted]
@@ -291,6 +292,14 @@ def test_who_knows_half_of_the_members_is_told_nothing_of_the_records_that_are_s
         again = score(spec, replace(case, membership=Membership(turned)))[0]
         np.testing.assert_array_equal(again[fold == part], scores[fold == part])
         assert not np.array_equal(again, scores)
+
+
+def test_the_defence_is_one_less_the_balanced_accuracy_of_the_discriminator():
+    case = problem(3, models=6, records=200, population=0, effect=2.5)
+    audit = attacked(case, [parse("nn").replace(references=1, steps=30)], Settings(0, replicates=100))[0][0]
+    accuracy = audit.overall.balanced_accuracy
+    assert accuracy.defence == pytest.approx(1 - accuracy.transferred.mean)
+    assert accuracy.defence < 0.5
 
 
 def test_near_complements_of_a_target_are_not_learned_from(monkeypatch):

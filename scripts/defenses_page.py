@@ -73,9 +73,9 @@ CHANGED = """## What changed, and why
 
 Before, this page rested on LiRA and RMIA with 32 models (Location30 with three seeds), which see no more of an answer
 than the margin of the label. Now `learned` and `bavaria` are in the default set, 16 models of each row are audited, a
-tenth of the records is set aside for validation, and `relaxloss`, `past` and `hamp` have other defaults (their cards say
-which). There is one seed so far, where there were three on Location30, and with half as many models a small difference
-is harder to show. On Location30, of what was said before:
+tenth of the records is set aside for validation, and `relaxloss`, `past` and `hamp` have other defaults (their cards
+say which). There is one seed so far, where there were three on Location30, and with half as many models a small
+difference is harder to show. On Location30, of what was said before:
 
 - *SELENA leaks less than early stopping* stands, and by a third of what was said: AUC -0.040 where it was -0.117.
   Its leak is in the other classes, where LiRA and RMIA do not look.
@@ -89,8 +89,8 @@ is harder to show. On Location30, of what was said before:
 On digits, *`mixup-mmd` leaks less than early stopping* and *`temperature` leaks less, by the AUC alone* are no longer
 shown. *`relaxloss` leaks less, by the AUC alone* stands with its new default.
 
-Stopping early, or augmentation with early stopping, is still what a defense has to beat. On Location30 `augmented` is as
-accurate as the undefended model to about a point, with an AUC .10 lower; early stopping alone does as well at that
+Stopping early, or augmentation with early stopping, is still what a defense has to beat. On Location30 `augmented` is
+as accurate as the undefended model to about a point, with an AUC .10 lower; early stopping alone does as well at that
 accuracy.
 """
 

@@ -53,6 +53,7 @@ def losses(
     usual = Recipe()
     plain = recipe.replace(
         epochs=spec.epochs,
+        warmup_epochs=min(recipe.warmup_epochs, spec.epochs),
         objective=usual.objective,
         procedure=usual.procedure,
         output=Untouched(),

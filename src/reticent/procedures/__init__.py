@@ -27,6 +27,7 @@ PROCEDURES: dict[str, ProcedureEntry] = {
         paper="Frankle and Carbin (2019), ICLR; arXiv 2304.10553",
         cost="9 times plain training, rounds + 1 in general; rounds that are found are not trained again",
         check=imp.check,
+        check_members=imp.check_members,
         check_network=imp.check_network,
         first=imp.first,
         repair=imp.repair,

@@ -25,11 +25,12 @@ from reticent.procedures.costs import FIRST, Costs, Short, cut, epochs, few
 from reticent.procedures.two_stage import tuning
 from reticent.sparsify.criteria import scores
 from reticent.sparsify.exact import Scope
-from reticent.sparsify.masks import MASK, left, masked, prunable, pruned, whole
+from reticent.sparsify.masks import MASK, left, masked, of_masks, prunable, pruned, whole
 from reticent.spec import Spec
 from reticent.training.loop import History, joined
 from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
+from reticent.training.run import batch_sizes, planned
 from reticent.training.start import Start
 from reticent.training.streams import Streams
 
@@ -82,6 +83,16 @@ def check(recipe: Recipe) -> None:
         raise SpecError(f"imp: rewind: expected fewer than the {end:g} epochs of the training, got {spec.rewind:g}")
 
 
+def check_members(recipe: Recipe, members: int) -> None:
+    """Refuse to go back to what comes, counted in batches, at the end of the training."""
+    rewind, batches = own(recipe, Imp).rewind, len(batch_sizes(members, recipe.batch_size))
+    if not any(planned(recipe, batches, rewind)):
+        raise SpecError(
+            f"imp: rewind: expected a batch of the training to come after it, got {rewind:g} of {epochs(recipe):g} "
+            f"epochs, each of {batches}: give a smaller rewind"
+        )
+
+
 def check_network(recipe: Recipe, model: nn.Module, x: Tensor) -> None:
     """Refuse a network of which nothing can be pruned."""
     del x
@@ -127,6 +138,7 @@ def repair(
 def _ready(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
     """Build the network, and refuse before any training what would be refused later."""
     check(recipe)
+    check_members(recipe, len(materials.members))
     network = untrained(recipe, materials, streams)
     check_network(recipe, network, materials.members.x)
     return network
@@ -145,7 +157,7 @@ def _rounds(
     spec, its = own(recipe, Imp), dense(recipe)
     known: State = {} if before is None else before.artefacts
     history = History() if before is None else before.history
-    masks = _named(known, MASK) or whole(prunable(network, spec.skip))
+    masks = of_masks(known) or whole(prunable(network, spec.skip))
     to, notices = _values(spec, known, initial, recipe, materials, streams), tuple[str, ...]()
     for number in range(1 + int(known.get(ROUNDS, 0)), spec.rounds + 1):
         with costs.stage(f"round {number}"), named(f"imp, round {number}"):
@@ -176,12 +188,8 @@ def _values(
     if not spec.rewind:
         return dict(initial)
     begun = dense(recipe).replace(stop_after=spec.rewind, patience=None)
-    found = _named(known, REWOUND)
+    found = {name.removeprefix(REWOUND): value for name, value in known.items() if name.startswith(REWOUND)}
     return found or snapshot(plain.train(begun, replace(materials, start=Start(initial)), streams).model)
-
-
-def _named(tensors: State, prefix: str) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def short(recipe: Recipe) -> Short:

@@ -29,6 +29,7 @@ PROCEDURES: dict[str, ProcedureEntry] = {
         check=imp.check,
         check_network=imp.check_network,
         first=imp.first,
+        sampled=True,
         repair=imp.repair,
         short=imp.short,
     ),

@@ -4,8 +4,8 @@
     python benchmarks/butterfly.py accuracy [--data-dir DIR] [--case digits] [--models 8]
 
 `speed` asks a dense layer and the butterfly layer that replaces it in turn, in one process with one thread: the least
-CPU time of a pass forward, and of one forward and backward; the entries of the weight, also as bytes with their gradients
-and Adam's two moments; the bytes that autograd keeps for the backward pass beside weights and input.
+CPU time of a pass forward, and of one forward and backward; the entries of the weight, also as bytes with gradients and
+Adam's two moments; the bytes that autograd keeps for the backward pass beside weights and input.
 
 `accuracy` trains three networks alike on the same random halves of the same records: one with butterfly layers, the
 dense network that they were put into, and the narrowest dense one of its kind that has at least as many weights as the
@@ -146,7 +146,15 @@ CASES = (
         "digits", "digits", 256, lambda w: MLP(widths=(w, w)), ("0", "2"), None, {"epochs": 40, "learning_rate": 2e-3}
     ),
     Case("cnn", "cifar10", 16, lambda w: CNN(widths=(w, 2 * w, 4 * w)), ("4", "8"), 2000, IMAGES | {"epochs": 15}),
-    Case("resnet20", "cifar10", 8, lambda w: ResNet20(width=w), ("stages.*",), 1000, IMAGES | {"epochs": 15}),
+    Case(
+        "resnet20",
+        "cifar10",
+        8,
+        lambda w: ResNet20(width=w),
+        ("stages.*",),
+        1000,
+        IMAGES | {"epochs": 10, "batch_size": 32},
+    ),
 )
 
 

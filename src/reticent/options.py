@@ -89,8 +89,9 @@ class AttackConfig(Spec):
     """What a user may say of attacks and of the audit of their scores."""
 
     attacks: Names = ()
-    """Attacks to run; all for every one that fits, which widens the verdict's intervals for their number. [the strongest
-    that fit the models and their answers, and loss: docs/attacks.md]"""
+    """Attacks to run; wemem for the eight of WeMem that could be established; all for every one that fits, which widens
+    the verdict's intervals for their number. [the strongest that fit the models and their answers, and loss:
+    docs/attacks.md]"""
     attack: dict[str, Options] = Field(default_factory=dict)
     """Options of attacks, one table a name: ``[attack.lira]``."""
     seed: Annotated[int, Ge(0), Lt(2**53)] = 0

@@ -5,6 +5,7 @@ from scipy.stats import rankdata
 
 from reticent.attacks import ATTACKS, Problem, parse, probes
 from reticent.attacks.balance import Balance
+from reticent.attacks.base import Imitators, Inputs
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals, margin
 
@@ -36,14 +37,20 @@ VARIANTS = [
     {"method": "bavaria", "law": "normal", "mode": "offline"},
     {"method": "base2", "mode": "offline"},
     {"method": "selena-replica", "features": "distance"},
+    {"method": "imia", "queries": 1},
     {"method": "top1-confidence", "of": "label"},
     {"method": "label-only", "by": "views"},
     {"method": "label-only", "by": "boundary"},
+    {"method": "quantile", "head": "pinball", "steps": 4},
 ]
 """Options that take another path through the code."""
 
-SPECS = [entry.spec() for entry in ATTACKS.values()] + [parse(variant) for variant in VARIANTS]
-"""Every attack, by its defaults and by these."""
+STEPS = 4
+"""Of networks, which need not learn anything here."""
+SPECS = [entry.brief.replace(steps=STEPS) if entry.short else entry.brief for entry in ATTACKS.values()] + [
+    parse(variant) for variant in VARIANTS
+]
+"""Every attack, by its defaults or what is short of it, and by these."""
 NAMES = ["-".join(str(getattr(spec, key)) for key in ("method", *sorted(spec.model_fields_set))) for spec in SPECS]
 
 
@@ -66,14 +73,35 @@ def problem(seed, *, models=12, records=60, queries=1, effect=2.0, population=40
     others = None
     if population:
         others = signals(rng, rng.integers(0, 3, population), 3, np.zeros((known.models, population)), queries)
-    told = {"replicas": taught(audited, known), "probed": probed(audited)}
+    told = {"replicas": taught(audited, known), "imitators": imitating(audited, known, seed), "probed": probed(audited)}
+    told["inputs"] = inputs(rng, records, population)
     return Problem.make(audited, known, population=others, **told, **rows)
 
 
+def imitating(audited, known, seed):
+    """Make four imitators of each model: where others stand that were not trained on a record, with noise."""
+    rng, found = np.random.default_rng([seed, 7]), {}
+    for model in range(known.models):
+        out = ~known.matrix[np.arange(known.models) != model]
+        margins = audited.margins[np.arange(known.models) != model]
+        level = (margins * out[..., None]).sum(axis=0) / np.maximum(out.sum(axis=0), 1)[:, None]
+        inside = Membership.draw(4, known.records, seed).matrix
+        found[model] = Imitators(level + rng.normal(0, 0.3, (4, *level.shape)), inside)
+    return found
+
+
+def inputs(rng, records, population):
+    """Make features that tell nothing."""
+    return Inputs("tabular", rng.normal(size=(records, 3)), rng.normal(size=(population, 3)))
+
+
 def probed(audited):
-    """Make what models say to the probes of all attacks: shares, larger for likelier labels."""
+    """Make what models say to the probes of all attacks: shares, larger for likelier labels, as many as classes."""
     rng, sure = np.random.default_rng(1), audited.margins[:, :, :1]
-    return {probe: 1 / (1 + np.exp(-sure - rng.normal(0, 0.5, (*sure.shape[:2], 2)))) for probe in probes(SPECS)}
+    return {
+        probe: 1 / (1 + np.exp(-sure - rng.normal(0, 0.5, (*sure.shape[:2], audited.classes))))
+        for probe in probes(SPECS)
+    }
 
 
 def taught(audited, known):

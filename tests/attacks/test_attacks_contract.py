@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from attack_cases import NAMES, SPECS, auc, problem
 
-from reticent.attacks import ATTACKS, Problem, needs_replicas, parse, score
+from reticent.attacks import ATTACKS, Problem, parse, score
 from reticent.data.membership import Membership
 from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, UnknownNameError
 from reticent.signals import matrix
@@ -80,6 +80,7 @@ def test_specs_come_back_from_their_canonical_text(spec):
 
 @every
 def test_higher_means_member_and_swapping_the_two_turns_the_auc_around(spec):
+    spec = spec.replace(steps=150) if ATTACKS[spec.method].fitted else spec
     case = problem(4, records=400, models=16, effect=3.0)
     scores, truth = score(spec, case), case.membership.matrix
     areas = np.array([auc(row, members) for row, members in zip(scores, truth, strict=True)])
@@ -99,8 +100,10 @@ def test_permuting_records_permutes_scores(spec):
     kept = case.signals
     shuffled = Signals(kept.labels[order], kept.margins[:, order], 3, kept.logits[:, order])
     members, taught = Membership(case.membership.matrix[:, order]), case.replicas[:, order]
+    imitators = {target: one.among(order) for target, one in case.imitators.items()}
     told = {probe: said[:, order] for probe, said in case.probed.items()}
-    moved = replace(case, signals=shuffled, membership=members, replicas=taught, probed=told)
+    moved = replace(case, signals=shuffled, membership=members, replicas=taught, imitators=imitators, probed=told)
+    moved = replace(moved, inputs=replace(case.inputs, audited=case.inputs.audited[order]))
     np.testing.assert_allclose(score(spec, moved), score(spec, case)[:, order], rtol=1e-9, atol=1e-12)
 
 
@@ -141,7 +144,7 @@ def test_no_leak_gives_an_auc_of_one_half(spec):
 
 @every
 def test_size_of_blocks_changes_no_bit(spec, monkeypatch):
-    case = problem(10, records=12, population=8, queries=QUERIES)
+    case = problem(10, records=24, population=8, queries=QUERIES)
     whole = score(spec, case)
     for size in (1, 30_000):
         monkeypatch.setattr(matrix, "BLOCK_BYTES", size)
@@ -175,8 +178,21 @@ def test_replicas_of_a_target_change_no_bit_of_its_scores(spec):
 def test_what_needs_replicas_says_so_and_the_others_do_not_look_at_them(spec):
     case = problem(15)
     bare = replace(case, replicas=None)
-    if needs_replicas(spec):
+    if ATTACKS[spec.method].needs(spec).replicas:
         with pytest.raises(InputError, match=r"expected soft targets that every reference's own Split-AI .* use lira"):
+            score(spec, bare)
+    else:
+        assert score(spec, bare).tobytes() == score(spec, case).tobytes()
+
+
+@every
+def test_what_needs_imitators_says_so_and_the_others_do_not_look_at_them(spec):
+    case = problem(16)
+    bare = replace(case, imitators=None)
+    if ATTACKS[spec.method].needs(spec).imitators:
+        with pytest.raises(
+            InputError, match=r"expected models that were trained to answer like .* reticent harden tra"
+        ):
             score(spec, bare)
     else:
         assert score(spec, bare).tobytes() == score(spec, case).tobytes()

@@ -137,7 +137,9 @@ def test_outputs_alone_and_answers_of_another_size_are_refused():
         score("label-only", replace(case, probed={}))
     with pytest.raises(ShapeError, match=r"probed: expected shape \(12, 60, 1\) \(models, records, answers\)"):
         type(case).make(case.signals, case.membership, probed={Noise(): np.zeros((12, 59, 1))})
-    with pytest.raises(SpecError, match=r"label-only: asks models further questions .* leave this attack out here"):
+    with pytest.raises(
+        SpecError, match=r"label-only: looks at more than the plain answers .* leave this attack out here"
+    ):
         reticent.audit(dataset="digits", attacks="label-only", defense="relaxloss", also_non_adaptive=True, models=4)
     with pytest.raises(InputError, match="label-only: expected images to turn and shift, got tabular records"):
         reticent.audit(dataset="digits", attacks="label-only", attack={"label-only": {"by": "views"}}, models=4)

@@ -11,6 +11,7 @@ from scipy.stats import entropy, norm
 
 from reticent import seeds
 from reticent.attacks import Problem, importance, learned, parse, score
+from reticent.attacks.cross_fitting import folds, words
 from reticent.attacks.learned import pretenders
 from reticent.attacks.learned.features import Answers, Scales, Side, answers, features
 from reticent.attacks.learned.learner import learn
@@ -197,13 +198,13 @@ def test_records_of_one_unit_have_one_fold_and_one_draw():
     units = Units("person", np.repeat(np.arange(40), np.arange(40) % 3 + 1))
     signals = Signals.from_margins(np.random.default_rng(0).normal(size=(8, len(units.codes))), units.codes % 2)
     whole = Problem.make(signals, units.expanded(case.membership.matrix), units=units)
-    word = pretenders.words(whole, seeds.rng(0, "x"))
-    alone = pretenders.words(replace(whole, units=None), seeds.rng(0, "x"))
+    word = words(whole, seeds.rng(0, "x"))
+    alone = words(replace(whole, units=None), seeds.rng(0, "x"))
     assert len(np.unique(alone)) == len(units.codes)
     first = np.unique(units.codes, return_index=True)[1]
     assert np.array_equal(word, word[first][units.codes])
     assert len(np.unique(word)) == 40
-    dealt = learned._folds(word, 2)
+    dealt = folds(word, 2)
     assert np.array_equal(dealt, dealt[first][units.codes])
     assert np.bincount(dealt[first]).tolist() == [20, 20]
     assert np.isfinite(score(FAST, whole)).all()
@@ -256,7 +257,7 @@ def test_every_reference_that_plays_the_target_is_compared_with_equally_many_of_
 def test_the_references_that_are_kept_are_as_many_as_stated_and_never_the_player():
     case = problem(2, models=12, records=80, population=0)
     order = np.arange(80)
-    word = pretenders.words(case, seeds.rng(0, "x"))
+    word = words(case, seeds.rng(0, "x"))
     group = next(pretenders.groups(case))
     known = pretenders.scales(case, group, order)
     seen = []
@@ -286,7 +287,7 @@ def test_references_that_play_are_not_compared_with_their_complements():
 
 def test_a_target_is_compared_with_draws_from_equally_many_of_both_kinds(monkeypatch):
     case = problem(2, models=13, records=40, population=0)
-    group, word = next(pretenders.groups(case)), pretenders.words(case, seeds.rng(0, "x"))
+    group, word = next(pretenders.groups(case)), words(case, seeds.rng(0, "x"))
     seen, original = [], Side.of.__func__
 
     def spied(cls, references, kept, pooled):

@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
-from attack_cases import probed
+from attack_cases import imitating, inputs, probed
 from scipy.stats import binom
 
 import reticent
-from reticent.attacks import ATTACKS, Problem, needs_models, parse
+from reticent.attacks import ATTACKS, Problem, needs_models
+from reticent.data.membership import Membership
 from reticent.jobs.measure import Settings, attacked
 from reticent.signals.matrix import Signals
 
@@ -32,22 +33,25 @@ def intervals():
     found = {name: [] for name in ATTACKS}
     brought = [name for name in ATTACKS if not needs_models(name)]
     for seed in SEEDS:
-        done = reticent.attack(**outputs(seed), attacks=brought, seed=seed, replicates=100)
+        short = {name: ATTACKS[name].short.model_dump(exclude_unset=True) for name in brought if ATTACKS[name].fitted}
+        done = reticent.attack(**outputs(seed), attacks=brought, options=short, seed=seed, replicates=100)
         for attack in done.document["attacks"]:
             found[attack["name"]].append(attack["overall"]["auc"]["interval"])
-        rest = [parse(name) for name in ATTACKS if name not in brought]
-        for audit in attacked(with_replicas(seed), rest, Settings(seed, replicates=100))[0]:
+        rest = [ATTACKS[name].brief for name in ATTACKS if name not in brought]
+        for audit in attacked(whole(seed), rest, Settings(seed, replicates=100))[0]:
             found[audit.name].append(audit.auc.interval)
     return found
 
 
-def with_replicas(seed):
-    """Make the same models, each with soft targets of its own for the records that it is said to hold, and answers."""
+def whole(seed):
+    """Make the same models, with all that attacks may look at besides: replicas, imitators, answers to probes."""
     given = outputs(seed)
     near = np.exp(given["logits"] + np.random.default_rng([seed, 6]).normal(0, 0.1, given["logits"].shape))
     told = np.where(given["membership"][:, :, None], near / near.sum(axis=2, keepdims=True), np.nan)
-    signals = Signals.from_logits(given["logits"], given["labels"])
-    return Problem.make(signals, given["membership"], replicas=told, probed=probed(signals))
+    signals, known = Signals.from_logits(given["logits"], given["labels"]), Membership(given["membership"])
+    mimics = imitating(signals, known, seed)
+    seen = inputs(np.random.default_rng(seed), RECORDS, 0)
+    return Problem.make(signals, known, replicas=told, imitators=mimics, probed=probed(signals), inputs=seen)
 
 
 @pytest.mark.parametrize("name", ATTACKS)

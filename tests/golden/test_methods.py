@@ -1,4 +1,4 @@
-"""Defaults of every objective, sampler, procedure and output defense are pinned: see ``test_identities.py`` for what to do.
+"""Defaults of every objective, sampler, procedure and output are pinned: see ``test_identities.py`` for what to do.
 
 A default that moves changes no identity, so a run of the old default would be taken for one of the new. A new method or
 option is added to the table below, with its default; nothing in it is ever changed.

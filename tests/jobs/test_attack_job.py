@@ -9,10 +9,11 @@ import pytest
 from rich.console import Console
 
 import reticent
-from reticent.attacks import ATTACKS
+from reticent.attacks import ATTACKS, needs_models
 from reticent.errors import CorruptFileError, InputError, SpecError, TooFewReferencesError, UnknownNameError
 from reticent.jobs.attack import read_signals
 from reticent.jobs.attack import run as attack_outputs
+from reticent.jobs.attacks import build_attacks
 from reticent.jobs.config import chosen, prepare
 from reticent.jobs.score_files import save_scores
 from reticent.options import AttackConfig
@@ -269,17 +270,44 @@ def test_attacks_that_have_too_few_references_are_left_out_where_none_was_asked_
         run(brought, targets=[0], references=[1], attacks="lira")
 
 
+MORE = ["selena-replica", "imia", "label-only", "quantile", "trajectory", "samia"]
+"""Attacks that look at more than outputs, in their order."""
+
+
 def test_all_runs_every_attack_that_fits_and_says_what_does_not(brought):
-    done = run(brought, attacks="all", options={"bavaria": {"law": "normal"}})
-    assert list(done.scores) == [name for name in ATTACKS if name not in {"selena-replica", "label-only"}]
+    short = {name: entry.short.model_dump(exclude_unset=True) for name, entry in ATTACKS.items() if entry.fitted}
+    done = run(brought, attacks="all", options={"bavaria": {"law": "normal"}, **short})
+    more = [name for name in ATTACKS if needs_models(name)]
+    assert list(done.scores) == [name for name in ATTACKS if name not in more]
     told = {one["name"]: one["sentence"] for one in done.document["left_out"]}
-    assert list(told) == ["selena-replica", "label-only"]
+    assert list(told) == more == MORE
     assert told["selena-replica"] in done.document["verdict"]["cannot_say"]
     options = {one["name"]: one["spec"] for one in done.document["attacks"]}
     assert options["bavaria"]["law"] == "normal"
-    few = run(brought, attacks="all", targets=[0], references=[1])
+    few = run(brought, attacks="all", targets=[0], references=[1], options=short)
     assert {"lira", "bavaria", "pmia"} <= {one["name"] for one in few.document["left_out"]}
     assert "loss" in few.scores
+
+
+def test_wemem_runs_its_eight_established_attacks_with_the_options_of_its_code(brought):
+    short = {name: ATTACKS[name].short.model_dump(exclude_unset=True) for name in ("nn", "nn-top3", "nn-cls", "samia")}
+    built = build_attacks(AttackConfig(attacks=("wemem",), attack={"nn": {"steps": 7}}))
+    names = ["confidence", "entropy", "modified-entropy", "top1-confidence", "samia", "nn", "nn-top3", "nn-cls"]
+    assert [spec.method for spec in built] == names
+    assert (built[3].of, built[5].steps, built[6].steps) == ("label", 7, 1000)
+    done = run(brought, attacks="wemem", options=short)
+    assert list(done.scores) == [name for name in names if name != "samia"]
+    assert [one["name"] for one in done.document["left_out"]] == ["samia"]
+    assert {one["name"]: one["spec"] for one in done.document["attacks"]}["top1-confidence"]["of"] == "label"
+
+
+def test_an_attacker_who_knows_half_of_the_members_stands_alone(brought):
+    options = {"nasr": {"known": "half", "steps": 5}}
+    assert run(brought, attacks="nasr", options=options).scores["nasr"].shape == (MODELS, RECORDS)
+    with pytest.raises(
+        SpecError, match=r"nasr: knows a half of a target's own members, .* run it alone, or leave known"
+    ):
+        run(brought, attacks=["nasr", "loss"], options=options)
 
 
 FEW = [3, 17, 40]

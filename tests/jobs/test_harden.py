@@ -466,8 +466,8 @@ def test_nothing_is_judged_of_few_records_or_of_other_ones(place, members, other
 @pytest.mark.parametrize(
     ("changes", "error", "words_of"),
     [
-        ({"method": "relaxloss"}, SpecError, "method: expected cwrf or pptp, .* got 'relaxloss'"),
-        ({"method": "dpsgd"}, SpecError, "method: expected cwrf or pptp"),
+        ({"method": "relaxloss"}, SpecError, "method: expected one of cwrf, imp, pptp, prune, .* got 'relaxloss'"),
+        ({"method": "dpsgd"}, SpecError, "method: expected one of cwrf, imp, pptp, prune"),
         ({"objective": "temperature"}, SpecError, "temperature changes what a model answers"),
         ({"objective": "relaxlos"}, UnknownNameError, "did you mean 'relaxloss'"),
         ({"options": {"rat": 0.1}}, SpecError, "unknown option 'rat'.*did you mean 'rate'"),

@@ -74,3 +74,25 @@ def test_stages_cost_the_mean_over_the_models_that_had_them():
     ((_, shown),) = method.about_run(Environment(stages=told))
     assert shown == (("time of one model's training", (("choice", "1.5 s"), ("tuning", "3.0 s"))),)
     assert stage_costs(made({})) == {}
+
+
+SPARSE = {"rounds": 3, "weights": 100, "parameters": 120, "layers": {}}
+
+
+def test_pruning_says_what_is_left_of_what():
+    one, two = (
+        {
+            "sparsity": SPARSE
+            | {"weights_left": n, "density": n / 100}
+            | {"parameters_left": n + 20, "density_of_parameters": (n + 20) / 120}
+        }
+        for n in (50, 52)
+    )
+    told = repairs(made(one, two))
+    left = {"rounds": 3, "weights": 100, "weights_left": 51.0, "parameters": 120, "parameters_left": 71.0}
+    assert told.to_json() == {"sparsity": left}
+    assert said(told, 2)["pruning"] == (
+        ("rounds", "3"),
+        ("weights left", "51 of 100 (51.0 %)"),
+        ("of all parameters", "71 of 120 (59.2 %)"),
+    )

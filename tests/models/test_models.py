@@ -126,6 +126,14 @@ def test_a_users_factory_gets_what_its_parameters_name(user_module):
     assert make("import", GIVEN["mlp"], 3, factory="user_net:net")(torch.zeros(1, 20)).shape == (1, 3)
 
 
+def test_a_users_network_takes_butterfly_layers(user_module):
+    layers = "torch.nn.Linear(input_shape[0], 32), torch.nn.ReLU(), torch.nn.Linear(32, classes)"
+    user_module(f"import torch\ndef net(input_shape, classes):\n    return torch.nn.Sequential({layers})\n")
+    made = make("import", GIVEN["mlp"], 3, factory="user_net:net", butterfly={"layers": ["0"]})
+    assert [type(part).__name__ for part in made] == ["ButterflyLinear", "ReLU", "Linear"]
+    assert made(torch.zeros(2, 20)).shape == (2, 3)
+
+
 def test_a_changed_line_changes_the_identity(user_module):
     user_module(NET)
     first = Factory(factory="user_net:net").resolve()

@@ -19,8 +19,9 @@ from reticent.errors import (
     TrainingDivergedError,
 )
 from reticent.models.mlp import MLP
+from reticent.objectives.imitation import Imitating
 from reticent.population import gather
-from reticent.population.population import Population
+from reticent.population.population import Imitated, Population
 from reticent.population.train import choose_device, train
 from reticent.population.worker import Maker
 from reticent.procedures.user import Function
@@ -336,3 +337,34 @@ def test_a_network_whose_run_is_gone_is_named(store):
     store.remove(found.training)
     with pytest.raises(CorruptRunError, match="is gone: run the same command again"):
         Maker(made, store, "cpu").network(found)
+
+
+def imitating(made, answers, **options):
+    return replace(made, imitated=Imitated(Imitating(**options), answers))
+
+
+def test_the_name_of_an_imitator_holds_how_it_imitates_and_the_answers_to_its_members():
+    made, answers = population(), np.zeros((60, 3), np.float32)
+    other, inside = answers.copy(), made.membership.matrix[0]
+    other[np.flatnonzero(inside)[0]] += 1
+    unseen = answers.copy()
+    unseen[np.flatnonzero(~inside)[0]] += 1
+    names = [one.training_id(0) for one in (made, *(imitating(made, told) for told in (answers, other)))]
+    assert len({*names, imitating(made, answers, warmup=0.5).training_id(0)}) == 4
+    assert imitating(made, unseen).training_id(0) == names[1]
+
+
+def test_an_imitator_trains_on_its_members_and_the_answers_to_them_alone(store, tmp_path):
+    made, rng = population(TINY.replace(epochs=10)), np.random.default_rng(0)
+    answers = rng.normal(0, 3, (60, 3)).astype(np.float32)
+    changed = answers + 100 * ~made.membership.matrix[1][:, None]
+    found = []
+    for place, told in (("one", answers), ("two", changed)):
+        root = Store(tmp_path / place).open()
+        Maker(imitating(made, told), root, "cpu").make(1)
+        run = root.find(imitating(made, told).training_id(1))
+        found.append(run.arrays("weights.safetensors"))
+    assert all(np.array_equal(value, found[1][name]) for name, value in found[0].items())
+    Maker(made, store, "cpu").make(1)
+    plain = store.find(made.training_id(1)).arrays("weights.safetensors")
+    assert not all(np.array_equal(value, plain[name]) for name, value in found[0].items())

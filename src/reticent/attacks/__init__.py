@@ -20,18 +20,28 @@ from reticent.attacks import (
     confidence,
     correctness,
     entropy,
+    imia,
     label_only,
     learned,
     lira,
     lira_released,
     loss,
     modified_entropy,
+    nasr,
+    nn,
+    nn_cls,
+    nn_top3,
     pmia,
+    quantile,
     reference_counts,
     risk_score,
     rmia,
+    salem,
+    samia,
     selena_replica,
+    shokri,
     top1_confidence,
+    trajectory,
 )
 from reticent.attacks.base import Access, AttackEntry, Needs, Offer, Problem, Rows, model_rows
 from reticent.attacks.complements import designs
@@ -57,7 +67,6 @@ __all__ = [
     "importance",
     "lacking_references",
     "needs_models",
-    "needs_replicas",
     "parse",
     "probes",
     "score",
@@ -77,12 +86,22 @@ ATTACKS: dict[str, AttackEntry] = {
     "base3": base3.ENTRY,
     "pmia": pmia.ENTRY,
     "selena-replica": selena_replica.ENTRY,
+    "imia": imia.ENTRY,
     "learned": learned.ENTRY,
     "top1-confidence": top1_confidence.ENTRY,
     "risk-score": risk_score.ENTRY,
     "attack-p": attack_p.ENTRY,
     "attack-r": attack_r.ENTRY,
     "label-only": label_only.ENTRY,
+    "quantile": quantile.ENTRY,
+    "trajectory": trajectory.ENTRY,
+    "nn": nn.ENTRY,
+    "nn-top3": nn_top3.ENTRY,
+    "nn-cls": nn_cls.ENTRY,
+    "shokri": shokri.ENTRY,
+    "salem": salem.ENTRY,
+    "samia": samia.ENTRY,
+    "nasr": nasr.ENTRY,
 }
 """Every attack, by name."""
 
@@ -153,8 +172,10 @@ def _scores(spec: Spec, problem: Problem, seed: int) -> Floats:
 
 
 def _designs(entry: AttackEntry, drawn: Membership, targets: Rows, references: Rows) -> Iterable[tuple[Rows, Rows]]:
-    """Divide the targets, by position, by what they are compared with: by a weak attack, with near-complements too."""
-    return designs(drawn, targets, references) if entry.strong else [(np.arange(len(targets)), references)]
+    """Divide the targets, by position, by what they are compared with: no near-complements, unless by a weak attack."""
+    return (
+        designs(drawn, targets, references) if entry.strong or entry.fitted else [(np.arange(len(targets)), references)]
+    )
 
 
 def importance(attack: str | Spec, problem: Problem, seed: int = 0) -> Importance | None:
@@ -170,7 +191,7 @@ def importance(attack: str | Spec, problem: Problem, seed: int = 0) -> Importanc
 def check_references(attack: str | Spec, problem: Problem) -> None:
     """Check that a problem holds what an attack needs, and as many references for every target."""
     spec = parse(attack)
-    if problem.replicas is None and needs_replicas(spec):
+    if problem.replicas is None and ATTACKS[spec.method].needs(spec).replicas:
         raise InputError(
             f"{spec.method}: expected soft targets that every reference's own Split-AI gave its members, got "
             "outputs alone, which do not hold them: run reticent audit --defense selena, which keeps them, or use "
@@ -180,6 +201,11 @@ def check_references(attack: str | Spec, problem: Problem) -> None:
         raise InputError(
             f"{spec.method}: expected what the models say to further questions of each record, got outputs alone, "
             "which do not hold it: run reticent audit, which asks them, or leave this attack out"
+        )
+    if problem.inputs is None and ATTACKS[spec.method].needs(spec).inputs:
+        raise InputError(
+            f"{spec.method}: expected the records themselves, to learn what is usual for each, got outputs alone: give "
+            "records too, or leave this attack out"
         )
     check_offer(spec, Offer.of(problem))
     check_membership(spec, problem.membership, problem.targets, problem.references, problem.units)
@@ -191,17 +217,11 @@ def check_offer(attack: str | Spec, offer: Offer) -> None:
     ATTACKS[spec.method].check(spec, offer)
 
 
-def needs_replicas(attack: str | Spec) -> bool:
-    """Tell whether an attack looks at what the references' own Split-AI says of their members."""
-    spec = parse(attack)
-    return ATTACKS[spec.method].needs(spec).replicas
-
-
 def needs_models(attack: str | Spec) -> bool:
-    """Tell whether an attack looks at more than outputs tell: replicas, or answers to probes."""
+    """Tell whether an attack looks at more than outputs: replicas, imitators, answers to probes, or the records."""
     spec = parse(attack)
     needs = ATTACKS[spec.method].needs(spec)
-    return needs.replicas or bool(needs.probes)
+    return needs.replicas or needs.imitators or bool(needs.probes) or needs.inputs
 
 
 def probes(attacks: Iterable[Spec]) -> tuple[Probe, ...]:

@@ -46,6 +46,11 @@ def _margins(signals: Signals, models: Rows) -> Floats:
     return np.concatenate(parts, axis=1).astype(np.float64)
 
 
+def claims(problem: Problem, scores: Floats) -> Floats | None:
+    """Tell the share of the population whose loss is smaller; None without a population."""
+    return None if problem.population is None else 1 - scores
+
+
 ENTRY = AttackEntry(
     spec=AttackP,
     score=score,
@@ -54,4 +59,5 @@ ENTRY = AttackEntry(
     paper="Ye et al. (2022), Enhanced membership inference attacks against machine learning models",
     access="margins",
     usual=False,
+    claims=claims,
 )

@@ -67,4 +67,5 @@ ENTRY = AttackEntry(
     access="margins",
     strong=True,
     usual=False,
+    claims=lambda _, scores: 1 - scores,
 )

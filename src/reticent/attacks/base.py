@@ -21,6 +21,45 @@ Access = Literal["labels", "probabilities", "logits", "margins"]
 
 
 @dataclass(frozen=True, eq=False)
+class Inputs:
+    """The records themselves, as they are stored.
+
+    Attributes:
+        kind: "image", "tabular" or "tokens".
+        audited: ``(N, ...)``.
+        population: ``(Z, ...)``; empty where there is none.
+        vocabulary: for tokens, how many there are.
+    """
+
+    kind: str
+    audited: NDArray[Any]
+    population: NDArray[Any]
+    vocabulary: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class Imitators:
+    """Models that were trained to answer like one target, each on audited records of its own.
+
+    Attributes:
+        margins: of K models, N records and Q queries ``(K, N, Q)``.
+        inside: which of them were trained on which records ``(K, N)``; none on all.
+    """
+
+    margins: Floats
+    inside: NDArray[np.bool_]
+
+    def centres(self) -> Floats:
+        """Return the mean margins of those that were not trained on a record ``(N, Q)``."""
+        outside = ~self.inside[..., None]
+        return np.asarray((self.margins * outside).sum(axis=0, dtype=np.float64) / outside.sum(axis=0))
+
+    def among(self, ids: NDArray[np.int64]) -> "Imitators":
+        """Keep some of the records ``(n,)``, in their order."""
+        return Imitators(self.margins[:, ids], self.inside[:, ids])
+
+
+@dataclass(frozen=True, eq=False)
 class Problem:
     """Everything an attack may see; use `Problem.make`, which checks it.
 
@@ -36,7 +75,9 @@ class Problem:
         replicas: what each model's own Split-AI says of the records that it holds, ``(M, N, C)`` probabilities, NaN
             elsewhere; or None. An attack looks at those of references only, never at its target's.
         units: to which unit each record belongs, where units are audited; or None.
+        imitators: by target, models that were trained to answer like it; or None.
         probed: by probe, what the same M models say to it of each record, ``(M, N, K)``.
+        inputs: the records themselves, or None.
     """
 
     signals: Signals
@@ -46,7 +87,9 @@ class Problem:
     population: Signals | None = None
     replicas: Matrix | None = None
     units: Units | None = None
+    imitators: Mapping[int, Imitators] | None = None
     probed: Mapping[Spec, Matrix] = field(default_factory=dict)
+    inputs: Inputs | None = None
 
     @classmethod
     def make(
@@ -58,7 +101,9 @@ class Problem:
         population: Signals | None = None,
         replicas: Matrix | None = None,
         units: Units | None = None,
+        imitators: Mapping[int, Imitators] | None = None,
         probed: Mapping[Spec, Matrix] | None = None,
+        inputs: Inputs | None = None,
     ) -> "Problem":
         """Check that the parts of a problem fit each other.
 
@@ -70,7 +115,9 @@ class Problem:
             population: of the same M models, on records that none was trained on.
             replicas: probabilities by each model's own Split-AI of the records that it holds, ``(M, N, C)``.
             probed: by probe, what the models say to it, ``(M, N, K)``.
+            inputs: the records themselves, of the audited ones and of the population.
             units: to which unit each record belongs; all of a unit are in a model's training set, or none.
+            imitators: by target, models that were trained to answer like it.
 
         Returns:
             The problem.
@@ -109,16 +156,25 @@ class Problem:
         rows, learned = model_rows(known.models, targets, references)
         if units is not None:
             units.of_units(known.matrix)
-        return cls(signals, known, rows, learned, population, replicas, units, probed or {})
+        return cls(signals, known, rows, learned, population, replicas, units, imitators, probed or {}, inputs)
 
     def among(self, ids: NDArray[np.int64]) -> "Problem":
         """Keep some of the records ``(K,)``, in their order, of answers in memory."""
         replicas = None if self.replicas is None else np.asarray(self.replicas[:, ids])
         known = Membership(self.membership.matrix[:, ids])
         units = None if self.units is None else self.units.among(ids)
+        imitators = None if self.imitators is None else {t: one.among(ids) for t, one in self.imitators.items()}
         probed = {probe: np.asarray(told[:, ids]) for probe, told in self.probed.items()}
+        inputs = None if self.inputs is None else replace(self.inputs, audited=self.inputs.audited[ids])
         return replace(
-            self, signals=self.signals.among(ids), membership=known, replicas=replicas, units=units, probed=probed
+            self,
+            signals=self.signals.among(ids),
+            membership=known,
+            replicas=replicas,
+            units=units,
+            imitators=imitators,
+            probed=probed,
+            inputs=inputs,
         )
 
     @property
@@ -151,19 +207,21 @@ class Offer:
         queries: how many queries of a record.
         logits: whether there are logits of the plain query, those of the population too if there is one.
         population: whether there are records that no model was trained on.
+        imitators: whether models are trained to answer like the targets.
     """
 
     classes: int
     queries: int
     logits: bool
     population: bool
+    imitators: bool = False
 
     @classmethod
     def of(cls, problem: Problem) -> "Offer":
         """State what a problem holds."""
         signals, others = problem.signals, problem.population
         logits = signals.logits is not None and (others is None or others.logits is not None)
-        return cls(signals.classes, signals.queries, logits, others is not None)
+        return cls(signals.classes, signals.queries, logits, others is not None, problem.imitators is not None)
 
 
 @dataclass(frozen=True)
@@ -179,7 +237,11 @@ class Needs:
         logits: logits are looked at, where there are any, although margins are enough.
         population: records that no model was trained on are looked at, where there are any.
         replicas: what each reference's own Split-AI says of its members, so that models must be trained by selena.
+        imitators: models that were trained to answer like each target.
         probes: what models are asked of each record besides.
+        inputs: the records themselves are looked at.
+        own: a target's own members and non-members are known, but for the records that are scored; such an attack
+            stands in no table with others.
     """
 
     references: int = 0
@@ -189,12 +251,15 @@ class Needs:
     logits: bool = False
     population: bool = False
     replicas: bool = False
+    imitators: bool = False
     probes: tuple[Probe, ...] = ()
+    inputs: bool = False
+    own: bool = False
 
     @property
     def alone(self) -> bool:
         """Whether a target is attacked without any other model."""
-        return not (self.references or self.references_in or self.references_out)
+        return not (self.references or self.references_in or self.references_out or self.own)
 
 
 @dataclass(frozen=True)
@@ -215,6 +280,10 @@ class AttackEntry:
         fits: ``(spec, offer)`` refuses options that need what a problem does not hold, beyond what `check` sees.
         strong: it compares a record's answer with those of models that were not trained on it. The others do not, and
             miss most of a leak, so a gate passes nothing by them.
+        fitted: it fits a network on references (`fitting`); near-complements of a target are none of them.
+        short: options by which it is fitted in little time, for tests and the self-test; None for the defaults.
+        claims: ``(problem, scores)`` tells the false-positive rates at which records are just flagged, ``(T, N)``, or
+            None; of attacks that claim any.
         importance: ``(spec, problem, rng)`` tells where in the answers an attack that learns finds what it finds.
     """
 
@@ -226,8 +295,16 @@ class AttackEntry:
     needs: Callable[[Any], Needs] = lambda _: Needs()
     usual: bool = True
     strong: bool = False
+    fitted: bool = False
+    short: Spec | None = None
     fits: Callable[[Any, Offer], None] = lambda spec, offer: None
+    claims: Callable[[Problem, Floats], Floats | None] | None = None
     importance: Callable[[Any, Problem, np.random.Generator], Importance] | None = None
+
+    @property
+    def brief(self) -> Spec:
+        """Options by which it takes little time."""
+        return self.short or self.spec()
 
     def answered(self, offer: Offer) -> bool:
         """Whether models answer what the attack must see."""
@@ -247,6 +324,11 @@ class AttackEntry:
             raise InputError(
                 f"{spec.method}: queries: expected at most {offer.queries}, which the signals hold, got {queries}: "
                 "ask for fewer, or compute signals with more queries"
+            )
+        if self.needs(spec).imitators and not offer.imitators:
+            raise InputError(
+                f"{spec.method}: expected models that were trained to answer like each target, which reticent harden "
+                "trains for one model of your own: run that, or leave this attack out"
             )
         self.fits(spec, offer)
 

@@ -69,15 +69,15 @@ def view(entry: AttackEntry, spec: Spec, problem: Problem) -> Problem:
 
         return _Changed(matrix, blank)
 
-    others, replicas = problem.population, problem.replicas
+    others = problem.population
     if others is not None:
         others = shown(others) if needs.population else hidden("the population", "Needs.population=False")
-    if replicas is not None and not needs.replicas:
-        replicas = hidden("replicas", "Needs.replicas=False")
+    given = [name for name in ("replicas", "imitators", "inputs") if getattr(problem, name) is not None]
+    secret = {name: hidden(name, f"Needs.{name}=False") for name in given if not getattr(needs, name)}
     told: dict[Spec, Matrix] = {probe: problem.probed[probe] for probe in needs.probes if probe in problem.probed}
     probed = told or hidden("probes", "Needs.probes=()")
     signals = shown(problem.signals, blanked) if needs.out_only else shown(problem.signals)
-    result = replace(problem, signals=signals, population=others, replicas=replicas, probed=probed)
+    result = replace(problem, signals=signals, population=others, probed=probed, **secret)
     if not needs.alone:
         return result
     none = hidden("references, or at who was trained on what,", "Needs() of none")

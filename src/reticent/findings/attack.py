@@ -42,6 +42,11 @@ class BalancedAccuracy(Finding):
     oracle: ShareEstimate | None = None
     "At the best threshold of each target: an upper bound, no attacker has it."
 
+    @property
+    def defence(self) -> float | None:
+        """What the sparsity paper (arXiv 2304.10553) seems to call a model's defence: 1 less the accuracy."""
+        return None if self.transferred is None else 1 - self.transferred.mean
+
 
 class Overall(Finding):
     """One attack over all targets."""
@@ -51,6 +56,25 @@ class Overall(Finding):
     tpr_at_fpr: tuple[OverallRate, ...] = ()
     "One a false-positive rate."
     balanced_accuracy: BalancedAccuracy | None = None
+
+
+class ClaimedRate(Finding):
+    """A false-positive rate that an attack claims, and the share of non-members that it flags at it."""
+
+    fpr: Number
+    "As claimed."
+    realised: Share
+    "The mean share over targets."
+    least: Share
+    "The smallest share of any target."
+    most: Share
+    "The largest."
+    non_members: Count
+    "Of each target, at least."
+    within: Count
+    "Of how many targets the claim lies within the exact limits of the share."
+    targets: Count
+    "Of them all."
 
 
 class RocCurve(Finding):
@@ -108,6 +132,9 @@ class Audit(Finding):
     "Only of attacks that learn: where in the answers they find what they find."
     excess: Annotated[Excess | None, LeftOut] = None
     "Only where members and non-members differ without the model: what the attack finds beyond that."
+
+    claimed: Annotated[tuple[ClaimedRate, ...] | None, LeftOut] = None
+    "Only of attacks that claim false-positive rates: how far they hold on non-members of the audit."
 
     @property
     def auc(self) -> ShareEstimate:

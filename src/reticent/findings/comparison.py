@@ -211,7 +211,7 @@ class RowNumbers(Finding):
 
     @property
     def auc_by_labels(self) -> float | None:
-        """The AUC of an attacker who sees whether a label is right, and nothing else; it follows from the accuracies."""
+        """The AUC of an attacker who sees whether a label is right, and nothing else: it follows from accuracies."""
         members, right = self.accuracy.members, self.right
         return None if members is None or right is None else 0.5 + (members.mean - right) / 2
 

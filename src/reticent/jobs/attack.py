@@ -2,7 +2,7 @@
 
 import difflib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, SupportsInt
 
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from reticent import opening
 from reticent.ambient import fixed
 from reticent.attacks import ATTACKS, Offer, check_references, lacking_references
-from reticent.attacks.base import Problem
+from reticent.attacks.base import Inputs, Problem
 from reticent.auditing.loss_tail import loss_tail
 from reticent.auditing.partition import CLASS
 from reticent.data.membership import Membership
@@ -227,6 +227,9 @@ def run(
     signals = problem.signals
     partitions = grouping.of_outputs(signals.labels, brought.groups)
     records = None if brought.records is None else same_records(brought.records, signals.labels)
+    if records is not None:
+        given = Inputs(records.kind, records.x, records.x[:0], records.vocabulary)
+        problem = replace(problem, inputs=given)
     ids = audited(problem, config)
     notices = [*signals.notices, *unaudited(np.setdiff1d(np.arange(signals.records), ids), signals.records)]
     facts = outputs.population_facts(problem, notices)

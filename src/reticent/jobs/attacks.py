@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from reticent.attacks import ATTACKS
+from reticent.attacks import ATTACKS, parse
 from reticent.errors import ReticentError, SpecError, TooFewReferencesError, UnknownNameError, nearest
 from reticent.options import ALL, AttackConfig, several
 from reticent.say.audit import left_out
@@ -14,6 +14,14 @@ NAMED = {"architecture", "objective", "sampler", "procedure", "output", "defense
 """Keys whose value is a name, or a table with a name and options."""
 
 
+SETS: dict[str, tuple[Spec, ...]] = {
+    "wemem": (
+        *(parse(name) for name in ("confidence", "entropy", "modified-entropy")),
+        parse({"method": "top1-confidence", "of": "label"}),
+        *(parse(name) for name in ("samia", "nn", "nn-top3", "nn-cls")),
+    )
+}
+"""Attacks by the name of a paper: the eight of WeMem's ten that could be established, with the options of its code."""
 YARDSTICK = "loss"
 """The one attack of the default set that is not strong, where a strong one fits: what a model tells by itself."""
 
@@ -26,9 +34,9 @@ def usual() -> tuple[str, ...]:
 def build_attacks(config: AttackConfig, default: tuple[str, ...] | None = None) -> tuple[Spec, ...]:
     """Build the specs of the attacks that a configuration asks for."""
     for name in [*config.attacks, *config.attack]:
-        if name not in {*ATTACKS, ALL}:
-            raise UnknownNameError("attack", name, [*ATTACKS, ALL])
-    named = tuple(ATTACKS) if config.every_attack else config.attacks
+        if name not in {*ATTACKS, *SETS, ALL}:
+            raise UnknownNameError("attack", name, [*ATTACKS, *SETS, ALL])
+    named = tuple(ATTACKS) if config.every_attack else _members(config.attacks)
     unnamed = usual() if default is None else default
     names = named or (*unnamed, *(name for name in config.attack if name not in unnamed))
     unused = sorted(set(config.attack) - set(names))
@@ -38,18 +46,34 @@ def build_attacks(config: AttackConfig, default: tuple[str, ...] | None = None) 
         )
     if len(set(names)) != len(names):
         raise SpecError(f"attacks: expected each name once, got {', '.join(names)}")
-    return tuple(ATTACKS[name].spec(**config.attack.get(name, {})) for name in names)
+    preset = (
+        {} if config.every_attack else {spec.method: spec for name in config.attacks for spec in SETS.get(name, ())}
+    )
+    specs = tuple(preset.get(name, ATTACKS[name].spec()).replace(**config.attack.get(name, {})) for name in names)
+    for spec in specs:
+        if ATTACKS[spec.method].needs(spec).own and len(specs) > 1:
+            raise SpecError(
+                f"{spec.method}: knows a half of a target's own members, as other attacks do not, so that it stands in "
+                "no table with them: run it alone, or leave known out"
+            )
+    return specs
+
+
+def _members(names: Sequence[str]) -> tuple[str, ...]:
+    """Put attacks in the place of names of sets."""
+    return tuple(one for name in names for one in ([spec.method for spec in SETS[name]] if name in SETS else [name]))
 
 
 def fitting(
     config: AttackConfig, specs: Sequence[Spec], check: Callable[[Spec], None], *unnamed: type[ReticentError]
 ) -> tuple[tuple[Spec, ...], dict[str, str]]:
-    """Keep the attacks that pass a check, and say why others do not, where all that fit are asked for.
+    """Keep the attacks that pass a check, and say why others do not, where all that fit, or a set, are asked for.
 
     Where no attack is named, those that fail it by the errors `unnamed` are left out too; of those that are not strong,
     all but the `YARDSTICK` are, unsaid, where a strong one fits. Each attack more would widen the verdict's intervals.
     """
-    over = (ReticentError,) if config.every_attack else () if config.attacks else unnamed
+    several = config.every_attack or not SETS.keys().isdisjoint(config.attacks)
+    over = (ReticentError,) if several else () if config.attacks else unnamed
     kept: list[Spec] = []
     why: dict[str, Exception] = {}
     for spec in specs:
@@ -100,7 +124,8 @@ def of_attacks(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any
     tables, asked = tree.get("attack"), several(values.get("attacks"))
     if not asked or ALL in asked or not isinstance(tables, dict):
         return tree
-    return tree | {"attack": {name: tables[name] for name in tables if name in asked or name not in ATTACKS}}
+    run = _members(asked)
+    return tree | {"attack": {name: tables[name] for name in tables if name in run or name not in ATTACKS}}
 
 
 def put(tree: dict[str, Any], path: Sequence[str], value: Any) -> None:

@@ -19,6 +19,7 @@ from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measurement, Settings, measure
 from reticent.jobs.non_adaptive import non_adaptive
+from reticent.jobs.probes import inputs
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
 from reticent.jobs.work import AuditReported, Work
@@ -122,7 +123,7 @@ def evaluate(job: Job, work: Work) -> Evaluated:
         made = train(job.population, store, workers=job.workers, device=job.device, progress=work.progress)
     with work.on("scoring"):
         signals, others = population_signals.signals(job.population, store, made)
-        replicas = opened(job.attacks, job.population, store, made)
+        replicas, roles = opened(job.attacks, job.population, store, made), job.population.roles
         problem = Problem.make(
             signals,
             job.population.membership,
@@ -130,9 +131,10 @@ def evaluate(job: Job, work: Work) -> Evaluated:
             replicas=replicas,
             units=job.units,
             probed=population_signals.probed(job.population, store, made),
+            inputs=inputs(job.attacks, job.records, roles.audited, roles.population),
         )
         settings = Settings.of(job.config, document.accountant(made))
-        ids = job.population.roles.audited
+        ids = roles.audited
         measured = measure(problem, job.attacks, settings, ids=ids, partitions=job.partitions, progress=work.tell)
     unaware = control = None
     if job.config.also_non_adaptive:

@@ -223,7 +223,7 @@ def prepare(
         check_offer(spec, offer)
         check_membership(spec, membership, units=units)
         replicas.check([spec], recipe, unaware=config.also_non_adaptive)
-        probes.check([spec], records.kind, asked=not config.also_non_adaptive)
+        probes.check([spec], records.kind, len(roles.population), given=not config.also_non_adaptive)
 
     attacks, left_out = before_training(config, attacks, fits)
     population = Population(recipe, records, roles, membership, config.seed, queries, probes=asked_by(attacks))

@@ -196,7 +196,7 @@ def _hardened(
     sides: dict[str, Audited] = {}
     for name, population in populations.items():
         with work.on(f"attacks_{name}"):
-            sides[name] = audited(checked, population, runs[name], seen[name], store, blind, work.tell)
+            sides[name] = audited(checked, population, runs[name], seen[name], store, blind, work)
     work.tell("report")
     found = findings(checked, made, sides["before"], sides["after"], blind, weights, work)
     files: dict[str, str | bytes] = {WEIGHTS: marked(save(whole(made.state), {"format": "pt"}))}

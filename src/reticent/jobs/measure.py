@@ -14,6 +14,7 @@ from reticent.attacks.complements import near_complements
 from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.blind.baseline import Baseline
 from reticent.auditing.blind.excess import Beyond
+from reticent.auditing.claimed import claimed_rates
 from reticent.auditing.epsilon.bounds import Epsilons, audit_epsilon, default_methods
 from reticent.auditing.exposure import Exposure, Masked, count_exposed, exposure
 from reticent.auditing.group_limits import group_limits, limited
@@ -278,7 +279,7 @@ def audited(
 ) -> Audit:
     """Audit the scores of one attack."""
     entry = ATTACKS[attack.method]
-    return audit_attack(
+    found = audit_attack(
         attack.method,
         spec.full(attack),
         joined(scores, problem.units),
@@ -291,6 +292,11 @@ def audited(
         replicates=settings.replicates,
         reference_scores=calibration,
     ).with_(queries=sum(probe.queries for probe in entry.needs(attack).probes) or None)
+    claims = None if entry.claims is None or problem.units is not None else entry.claims(problem, scores)
+    if claims is None:
+        return found
+    fprs = [rate.fpr for rate in found.rates]
+    return found.with_(claimed=claimed_rates(claims, problem.members, fprs, settings.confidence))
 
 
 def _probability(problem: Problem, scores: Mapping[str, Floats], settings: Settings) -> MembershipProbability | None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from reticent.attacks import needs_replicas
+from reticent.attacks import ATTACKS
 from reticent.errors import SpecError
 from reticent.population import gather
 from reticent.population.population import Population
@@ -16,7 +16,7 @@ from reticent.training.recipe import Recipe
 
 def check(attacks: Sequence[Spec], recipe: Recipe, *, unaware: bool = False) -> None:
     """Refuse, before training, attacks on models that will not have what they need."""
-    name = next((spec.method for spec in attacks if needs_replicas(spec)), None)
+    name = next((spec.method for spec in attacks if ATTACKS[spec.method].needs(spec).replicas), None)
     if name is None:
         return
     if not isinstance(recipe.procedure, Selena):
@@ -33,6 +33,6 @@ def check(attacks: Sequence[Spec], recipe: Recipe, *, unaware: bool = False) -> 
 
 def opened(attacks: Sequence[Spec], population: Population, store: Store, made: Sequence[Made]) -> Matrix | None:
     """Open the soft targets of a finished population, if an attack looks at them."""
-    if not any(needs_replicas(spec) for spec in attacks):
+    if not any(ATTACKS[spec.method].needs(spec).replicas for spec in attacks):
         return None
     return gather.replicas(population, store, made)

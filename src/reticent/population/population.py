@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +11,7 @@ from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import RolesError, ShapeError
+from reticent.objectives.imitation import Imitating
 from reticent.procedures import entry
 from reticent.signals.probes import Probe
 from reticent.signals.queries import Queries
@@ -34,6 +36,8 @@ class TrainingRun(Spec):
     reference: str | None = None
     watch: bool = False
     trace: bool = False
+    imitating: Imitating | None = None
+    answers: str | None = None
 
 
 class ProbeRun(Spec):
@@ -44,6 +48,8 @@ class ProbeRun(Spec):
     probe: Spec
     audited: str
     seed: int
+    output: Spec = Untouched()
+    population: str | None = None
 
 
 class SignalsRun(Spec):
@@ -55,6 +61,19 @@ class SignalsRun(Spec):
     audited: str
     population: str
     output: Spec = Untouched()
+
+
+@dataclass(frozen=True, eq=False)
+class Imitated:
+    """What the models of a population imitate.
+
+    Attributes:
+        spec: how.
+        answers: logits that the imitated model gave to the audited records, ``float32 (N, C)``.
+    """
+
+    spec: Imitating
+    answers: NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +92,7 @@ class Population:
             Models of one number begin with the same weights, and draw the same order of as many records.
         probes: what each model is asked besides; no part of the other runs' identities.
         trace: note the losses of each model's members before training and after every epoch, in the training run.
+        imitated: what each model imitates on its members, where it is plainly trained to; or None.
     """
 
     recipe: Recipe
@@ -84,6 +104,7 @@ class Population:
     watch: bool = False
     drawing: tuple[int, ...] = ()
     trace: bool = False
+    imitated: Imitated | None = None
     probes: tuple[Probe, ...] = ()
 
     def __post_init__(self) -> None:
@@ -94,7 +115,7 @@ class Population:
                 "expected the same"
             )
         for probe in self.probes:
-            probe.check(self.records.kind)
+            probe.check(self.records.kind, len(self.roles.population))
         self.queries.check(self.records.kind, self.records.x.shape[1:])
         rarest = int(np.bincount(self.records.y[self.roles.audited], minlength=self.records.classes).min())
         if rarest == 0:
@@ -132,7 +153,7 @@ class Population:
 
     def training_spec(self, model: int) -> TrainingRun:
         """State what a training run is made from."""
-        roles = self.roles
+        roles, imitated = self.roles, self.imitated
         return TrainingRun(
             kind="training",
             model=self.streams(model).model,
@@ -144,6 +165,8 @@ class Population:
             reference=_digest(roles.reference) if len(roles.reference) else None,
             watch=self.watch,
             trace=self.trace,
+            imitating=None if imitated is None else imitated.spec,
+            answers=None if imitated is None else _digest(imitated.answers[self.membership.members(model)], "<f4"),
         )
 
     def signals_spec(self, model: int) -> SignalsRun:
@@ -158,13 +181,15 @@ class Population:
         )
 
     def probe_spec(self, model: int, probe: Probe) -> ProbeRun:
-        """State what a probe's run is made from: not the output defense, which changes no label."""
+        """State what a probe's run is made from; the output defense only where more than labels are seen."""
         return ProbeRun(
             kind="probe",
             of=self.training_id(model),
             probe=probe,
             audited=_digest(self.roles.audited),
             seed=self.seed,
+            output=Untouched() if probe.of_labels else self.recipe.output,
+            population=_digest(self.roles.population) if probe.of_population else None,
         )
 
     def training_id(self, model: int) -> str:
@@ -185,5 +210,5 @@ class Population:
         return [self.training_id(model), self.signals_id(model), *probes]
 
 
-def _digest(ids: NDArray[np.int64]) -> str:
-    return hashlib.sha256(np.ascontiguousarray(ids, dtype="<i8").tobytes()).hexdigest()[:20]
+def _digest(values: NDArray[Any], dtype: str = "<i8") -> str:
+    return hashlib.sha256(np.ascontiguousarray(values, dtype=dtype).tobytes()).hexdigest()[:20]

@@ -9,9 +9,13 @@ from torch import Tensor, nn
 
 from reticent import seeds
 from reticent.objectives.base import Examples
-from reticent.signals import label_queries
+from reticent.outputs import Output
+from reticent.signals import label_queries, students
 from reticent.signals.label_queries import Wrong
+from reticent.signals.sensitivity import sensitivity
 from reticent.training.data import Preparation
+from reticent.training.recipe import Recipe
+from reticent.training.streams import Streams
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,6 +28,9 @@ class Probed:
         prepare: from stored records to model input.
         classes: number of classes.
         seed: the population's: what is drawn for a probe is the same for every model.
+        others: the population's records, which no model sees.
+        recipe: of the model.
+        output: what the answers go through; None for probes of labels, which it does not change.
     """
 
     network: nn.Module
@@ -31,6 +38,9 @@ class Probed:
     prepare: Preparation
     classes: int
     seed: int
+    others: Examples
+    recipe: Recipe
+    output: Output | None = None
 
     @property
     def asked(self) -> Wrong:
@@ -47,6 +57,20 @@ PROBES: dict[str, Callable[[Any, Probed], Tensor]] = {
     "noise": lambda spec, one: label_queries.noise(spec, one.asked, one.examples, one.prepare, one.generator("noise")),
     "boundary": lambda spec, one: label_queries.boundary(
         spec, one.asked, one.examples, one.prepare, one.generator("boundary")
+    ),
+    "sensitivity": lambda spec, one: sensitivity(
+        spec, one.network, one.examples, one.prepare, one.classes, one.generator("sensitivity"), one.output
+    ),
+    "students": lambda spec, one: students.losses(
+        spec,
+        one.network,
+        one.examples,
+        one.others,
+        one.prepare,
+        one.classes,
+        one.recipe,
+        Streams(one.seed, 0, ("student",)),
+        one.output,
     ),
 }
 """Every probe: from its spec and a model to numbers ``(N, K)``."""

@@ -27,6 +27,7 @@ from reticent.findings.training import (
     TrainingFacts,
 )
 from reticent.objectives.base import Examples
+from reticent.objectives.imitation import Imitation
 from reticent.outputs import OUTPUTS, Context, Output
 from reticent.population.population import Population
 from reticent.population.probing import PROBES, Probed
@@ -138,9 +139,19 @@ class Maker:
         if population.watch:
             others = population.roles.audited[~population.membership.matrix[model]]
             watched = self.prepare.examples(population.records, others)
-        classes = population.records.classes
+        classes, imitated, instead = population.records.classes, population.imitated, None
+        if imitated is not None:
+            answers = torch.from_numpy(imitated.answers[population.membership.members(model)])
+            instead = Imitation(imitated.spec, answers.to(self.device))
         return Materials(
-            members, self.validation, self.reference, self.prepare, classes, watched, traced=population.trace
+            members,
+            self.validation,
+            self.reference,
+            self.prepare,
+            classes,
+            watched,
+            traced=population.trace,
+            instead=instead,
         )
 
     @fixed()
@@ -282,8 +293,9 @@ class Maker:
         population = self.population
         started = time.perf_counter()
         with population.streams(model).lent("probing"):
-            one = Probed(network.eval(), self.audited, self.prepare, population.records.classes, population.seed)
-            said = PROBES[probe.method](probe, one)
+            output = None if probe.of_labels else self._output(model, network)
+            given = network.eval(), self.audited, self.prepare, population.records.classes, population.seed
+            said = PROBES[probe.method](probe, Probed(*given, self.others, population.recipe, output))
         draft.write_arrays("probe.safetensors", {ANSWERS: _array(said)})
         draft.write_arrays("roles.safetensors", {"audited": population.roles.audited})
         draft.write_json("spec.json", canonical(population.probe_spec(model, probe)) | {"probe": full(probe)})

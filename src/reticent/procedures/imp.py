@@ -44,7 +44,7 @@ class Imp(Spec):
 
     method: ClassVar[str] = "imp"
 
-    rounds: Annotated[int, Ge(1), Le(1000)] = 8
+    rounds: Annotated[int, Ge(1), Le(100)] = 8
     """How often it is pruned and trained again."""
     at: Annotated[int, Ge(1)] | None = None
     """The round whose model is taken, of these; every round is kept, and what later ones add is trained when it is

@@ -16,7 +16,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     materials = scored(recipe, materials, streams, costs)
     model = fresh(recipe, materials, streams)
     initial = snapshot(model)
-    loss = objective(recipe)
+    loss = materials.instead or objective(recipe)
     history = fit(model, recipe, materials, loss, streams)
     facts = ProcedureFacts(
         notices=tuple(loss.notices()), sampler=sampled(recipe, materials, history), stages=costs.stages

@@ -41,7 +41,7 @@ class Prune(Spec):
     rate: Annotated[float, Gt(0), Lt(1)] = 0.6
     """Share of the weights of linear layers and convolutions, or of the filters, that is pruned in the end (the paper
     tries 0.5, 0.6 and 0.7)."""
-    rounds: Annotated[int, Ge(1), Le(1000)] = 4
+    rounds: Annotated[int, Ge(1), Le(100)] = 4
     """In how many steps, each with a fine-tuning; 1 is one-shot pruning."""
     structure: Literal["weights", "filters"] = "weights"
     """weights prunes single ones; filters prunes units and channels with all that hangs on them, so that a smaller

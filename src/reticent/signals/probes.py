@@ -9,15 +9,23 @@ from reticent.spec import Spec
 
 
 class Probe(Spec):
-    """What one probe asks."""
+    """What one probe asks.
+
+    Attributes:
+        of_labels: it sees which labels are predicted, and nothing else, so that no output defense changes what is said.
+        of_population: it depends on which records no model sees.
+    """
+
+    of_labels: ClassVar[bool] = True
+    of_population: ClassVar[bool] = False
 
     @property
     def queries(self) -> int:
         """How often it asks a model about a record, at most."""
         raise NotImplementedError
 
-    def check(self, kind: str) -> None:
-        """Refuse records of a kind that cannot be asked about so."""
+    def check(self, kind: str, others: int) -> None:
+        """Refuse records of a kind that cannot be asked about so, or too few others, that no model sees."""
 
 
 class Views(Probe):
@@ -40,7 +48,7 @@ class Views(Probe):
         """How often it asks a model about a record."""
         return len(self.views())
 
-    def check(self, kind: str) -> None:
+    def check(self, kind: str, others: int) -> None:
         """Refuse records that are no images."""
         if kind != "image":
             raise InputError(f"expected images to turn and shift, got {kind} records: give by = noise")
@@ -60,6 +68,51 @@ class Noise(Probe):
         return self.copies
 
 
+class Sensitivity(Probe):
+    """How much do probabilities move if a record does, by a little noise? ``(N, C)``, as its owner's output says it."""
+
+    method: ClassVar[str] = "sensitivity"
+    of_labels: ClassVar[bool] = False
+
+    copies: Annotated[int, Ge(1)] = 10
+    step: Annotated[float, Gt(0)] = 1e-3
+
+    @property
+    def queries(self) -> int:
+        """How often it asks a model about a record."""
+        return 1 + self.copies
+
+    def check(self, kind: str, others: int) -> None:
+        """Refuse records that noise cannot be added to."""
+        if kind == "tokens":
+            raise InputError("expected records of numbers, which a little noise moves, got tokens")
+
+
+class Students(Probe):
+    """What is lost on a record by a student of the model, after each epoch of its distillation? ``(N, epochs)``, nats.
+
+    The model is asked about the population alone.
+    """
+
+    method: ClassVar[str] = "students"
+    of_labels: ClassVar[bool] = False
+    of_population: ClassVar[bool] = True
+
+    epochs: Annotated[int, Ge(1)] = 30
+
+    @property
+    def queries(self) -> int:
+        """How often it asks a model about a record."""
+        return 0
+
+    def check(self, kind: str, others: int) -> None:
+        """Refuse to distil a student on nothing."""
+        if others == 0:
+            raise InputError(
+                "expected records that no model sees, to distil students on, got none: give --population N"
+            )
+
+
 class Boundary(Probe):
     """How far is a record from what is labelled otherwise? ``(N, 1)``, 0 where it is labelled wrongly itself."""
 
@@ -76,7 +129,7 @@ class Boundary(Probe):
         """How often it asks a model about a record, at most."""
         return self.HALVINGS + self.steps * (self.directions + 2 * self.HALVINGS)
 
-    def check(self, kind: str) -> None:
+    def check(self, kind: str, others: int) -> None:
         """Refuse records between which there is nothing."""
         if kind == "tokens":
             raise InputError("expected records of numbers, between which a boundary lies, got tokens: give by = noise")

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from reticent.errors import ModelError
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
-from reticent.objectives.base import Examples
+from reticent.objectives.base import Examples, Objective
 from reticent.samplers.base import Memorisation
 from reticent.training.data import Preparation
 from reticent.training.recipe import Recipe
@@ -33,6 +33,7 @@ class Materials:
         start: where training begins, and what it must not move; by default a fresh initialisation, all of it trained.
         memorisation: how far each member is memorised, where the recipe's sampler asks for it.
         traced: note the loss of every member before training and after every epoch.
+        instead: what plain training minimises in place of the recipe's objective, or None.
     """
 
     members: Examples
@@ -44,6 +45,7 @@ class Materials:
     start: Start | None = None
     traced: bool = False
     memorisation: Memorisation | None = None
+    instead: Objective | None = None
 
 
 def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:

@@ -4,13 +4,9 @@ LiRA and RMIA see the margin of the true label, through one formula each. Here e
 its answer is compared with those of IN and of OUT references, as the target's will be (`features`), and gradient-
 boosted trees learn from these comparisons who was trained on the record. The score is the rule's log-odds. No paper.
 
-What keeps it honest:
+What keeps it honest, besides what `cross_fitting` says:
 
-* No target is a reference, of the comparisons or of the rule, in its own fit. Targets whose numbers are equal modulo 8
-  share one, in which none of them is (`pretenders.groups`).
-* A record is scored by a rule learned from other records, and other units. A rule that recognised a record would know
-  how many of the other models were trained on it, which tells the target's membership where that makes half of the
-  models.
+* No target is a reference, of the comparisons or of the rule, in its own fit (`pretenders.groups`).
 * A record is compared with as many IN as OUT references, equally many whoever plays the target or is it.
 * Near-complements of a target are among no references (`complements`), nor those of a reference that plays it.
 
@@ -24,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks.base import AttackEntry, Problem
+from reticent.attacks.cross_fitting import folds, words
 from reticent.attacks.draws import Words
 from reticent.attacks.learned import learner, pretenders
 from reticent.attacks.learned.features import Scales
@@ -54,9 +51,9 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
     single-precision numbers for each of P N rows, and a block.
     """
     with _one_thread():
-        word, scores = pretenders.words(problem, rng), np.zeros(problem.shape)
+        word, scores = words(problem, rng), np.zeros(problem.shape)
         order = np.argsort(word, kind="stable")
-        fold = _folds(word, spec.folds)
+        fold = folds(word, spec.folds)
         place = {int(target): row for row, target in enumerate(problem.targets)}
         for group in pretenders.groups(problem):
             known = pretenders.scales(problem, group, order)
@@ -78,11 +75,11 @@ def importance(spec: Learned, problem: Problem, rng: np.random.Generator) -> Imp
     Cost: one fit, and one more judgement a family.
     """
     with _one_thread():
-        word = pretenders.words(problem, rng)
+        word = words(problem, rng)
         order = np.argsort(word, kind="stable")
         group = pretenders.everyone(problem)
         rows, members, families = _rows(problem, group, word, order, pretenders.scales(problem, group, order))
-        held = _folds(word, spec.folds)[order] == 0
+        held = folds(word, spec.folds)[order] == 0
         rule = _learned(spec, rows, members, ~held)
         asked, truth = rows[:, held].reshape(-1, rows.shape[2]), members[:, held].ravel()
         whole, lost = _auc(rule(asked), truth), {}
@@ -127,11 +124,6 @@ def _learned(
     rank = np.where(members, members.cumsum(axis=0), (~members).cumsum(axis=0))
     kept = (rank <= np.minimum(inside, len(members) - inside)) | (len(members) == 1)
     return learner.learn(spec, rows[:, chosen][kept], members[kept])
-
-
-def _folds(word: Words, folds: int) -> NDArray[np.int64]:
-    """Divide the records, ``(N,)``; those of one word, a unit's or duplicates, stay together."""
-    return np.unique(word, return_inverse=True)[1].astype(np.int64) % folds
 
 
 def _auc(scores: Floats, members: NDArray[np.bool_]) -> float:

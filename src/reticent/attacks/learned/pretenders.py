@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 
 from reticent.attacks.base import Problem, Rows
 from reticent.attacks.complements import complements
+from reticent.attacks.cross_fitting import GROUPS
 from reticent.attacks.draws import ODD, Words, below, mixed
 from reticent.attacks.learned.features import SCALARS, Answers, Scales, Side, answers, features
 from reticent.errors import TooFewReferencesError
 from reticent.findings.evidence import Family
 from reticent.signals.matrix import Floats
 
-GROUPS = 8
-"""Targets whose numbers are equal modulo this share one fit; none of them is a reference in it."""
 ROWS = 150_000
 """About as many rows are learned from, whatever the numbers of records and references are."""
 SAMPLE = 2000
@@ -99,20 +98,6 @@ def _enough(group: Group) -> Group:
             "rmia"
         )
     return group
-
-
-def words(problem: Problem, rng: np.random.Generator) -> Words:
-    """Hash what all models say of each record, ``(N,)``, or of each unit's; `rng` gives what is hashed along."""
-    salt = rng.integers(2**63, size=problem.signals.models, dtype=np.uint64)[:, None]
-    result = np.empty(problem.signals.records, dtype=np.uint64)
-    for block in problem.signals.blocks():
-        bits = np.asarray(problem.signals.margins[:, block], dtype=np.float64)[:, :, 0].copy().view(np.uint64)
-        result[block] = mixed(mixed(bits + salt).sum(axis=0, dtype=np.uint64))
-    if problem.units is None:
-        return result
-    least = np.full(problem.units.count, np.iinfo(np.uint64).max, dtype=np.uint64)
-    np.minimum.at(least, problem.units.codes, result)
-    return least[problem.units.codes]
 
 
 def scales(problem: Problem, group: Group, order: Rows) -> Scales:

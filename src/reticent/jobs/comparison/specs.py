@@ -179,7 +179,7 @@ class _ForAll:
         if not self._unaware or not has_defense(job.population.recipe):
             return job
         replicas.check(job.attacks, job.population.recipe, unaware=True)
-        probes.check(job.attacks, job.records.kind, asked=False)
+        probes.check(job.attacks, job.records.kind, len(job.population.roles.population), given=False)
         return replace(job, config=job.config.replace(also_non_adaptive=True))
 
     def rows(self, sources: Mapping[str, Source]) -> list[RowSpec]:

@@ -1,6 +1,6 @@
 """What attacks find in the model before, and in the repaired one, and what the two have in common."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +36,7 @@ from reticent.jobs import document
 from reticent.jobs.blind import blind_baseline
 from reticent.jobs.hardening.ready import Ready
 from reticent.jobs.hardening.repair import Repaired
+from reticent.jobs.imitators import imitators
 from reticent.jobs.locate.source import Weights
 from reticent.jobs.measure import Settings, attacked, beyond
 from reticent.jobs.work import Work
@@ -95,14 +96,15 @@ def audited(
     seen: Seen,
     store: Store,
     blind: Baseline | None,
-    tell: Callable[[str], None],
+    work: Work,
 ) -> Audited:
     """Attack a model with its references; what is found without the model is no leak."""
     signals, _ = gather.signals(population, store, made)
-    joined = appended(signals, seen.margins, seen.logits)
-    problem = Problem.make(joined, ready.membership, [ready.target], np.arange(ready.target))
+    joined, target = appended(signals, seen.margins, seen.logits), ready.target
+    mimics = imitators(ready.attacks, ready.before, target, seen.logits, store, ready.workers, ready.device, work)
+    problem = Problem.make(joined, ready.membership, [target], np.arange(target), imitators=mimics)
     settings, row = Settings.of(ready.config), ready.membership.matrix[ready.target]
-    audits, scores = attacked(problem, ready.attacks, settings, progress=tell)
+    audits, scores = attacked(problem, ready.attacks, settings, progress=work.tell)
     epsilon = None
     if blind is not None and blind.found.shift:
         audits = beyond(audits, scores, row[None], blind, settings)

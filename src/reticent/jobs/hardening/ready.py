@@ -127,11 +127,11 @@ def ready(
     members = int(membership.matrix.sum(axis=1).min())
     check_records(recipe, known.records, reference=len(known.reference), validation=0, members=members)
     last = after.models
-    offer = Offer(known.records.classes, len(after.queries.views()), logits=True, population=False)
+    offer = Offer(known.records.classes, len(after.queries.views()), logits=True, population=False, imitators=True)
 
     def fits(spec: Spec) -> None:
         replicas.check([spec], recipe)
-        probes.check([spec], known.records.kind, asked=False)
+        probes.check([spec], known.records.kind, 0, given=False)
         check_offer(spec, offer)
         check_membership(spec, membership, [last], np.arange(last))
 
@@ -189,7 +189,7 @@ def _check_repairs(parts: Mapping[str, Options], defense: str) -> None:
     able = [name for name, entry in PROCEDURES.items() if entry.repair is not None]
     if procedure not in able:
         raise SpecError(
-            f"method: expected {' or '.join(able)}, which repair a model that is trained already, got {defense!r}: "
+            f"method: expected one of {', '.join(able)}, which change a trained model, got {defense!r}: "
             "the loss that they train with is given by --objective"
         )
     if "output" in parts:

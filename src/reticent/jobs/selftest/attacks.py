@@ -1,14 +1,19 @@
 """Checks of every attack in the table: it finds a planted leak, finds none where none is, and never asks its target."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import numpy as np
 
 from reticent import attacks
+from reticent.arrays import Ints
 from reticent.attacks.lira import Lira
 from reticent.attacks.rmia import Rmia
 from reticent.attacks.selena_replica import SelenaReplica
 from reticent.auditing import roc
 from reticent.auditing.verdict import widened
 from reticent.findings.audit import Leak
+from reticent.findings.numbers import ShareEstimate
 from reticent.findings.selftest import Fault
 from reticent.jobs import attack as job
 from reticent.jobs.measure import Settings, attacked
@@ -38,12 +43,31 @@ VARIANTS: dict[str, Spec] = {
 """Options under which references are summed up otherwise."""
 
 
+def networks() -> Checks:
+    """Check attacks that fit a network in all these ways, by options that take little time."""
+    specs, targets = _specs(fitted=True), np.arange(0, 16, 2)  # these share a fit
+    yield from _leak(specs, targets)
+    settings = Settings(made.SEED, replicates=400, confidence=NULL_CONFIDENCE)
+    problem = replace(made.problem(0.0, 16, 600, "null"), targets=targets)
+    found = attacked(problem, list(specs.values()), settings)[0]
+    yield from _nothing_found({f"{audit.name}-null": audit.auc for audit in found})
+    yield from _own_references(specs, TRAP_TARGETS[:1], (0,))
+
+
+def _specs(*, fitted: bool) -> dict[str, Spec]:
+    return {name: entry.brief for name, entry in attacks.ATTACKS.items() if entry.fitted == fitted}
+
+
 def leak() -> Checks:
     """Plant a leak in signals of 16 models."""
-    problem = made.problem(3.0, 16, 300, "leak")
-    members = problem.membership.matrix
-    for name in attacks.ATTACKS:
-        scores = attacks.score(name, problem, made.SEED)
+    yield from _leak(_specs(fitted=False), np.arange(16))
+
+
+def _leak(specs: Mapping[str, Spec], targets: Ints) -> Checks:
+    problem = replace(made.problem(3.0, 16, 300, "leak"), targets=targets)
+    members = problem.members
+    for name, spec in specs.items():
+        scores = attacks.score(spec, problem, made.SEED)
         area = made.auc(scores, members)
         cause = Fault.ATTACK_SIGN if area < 1 - LEAST else Fault.ATTACK_BLIND
         yield check(name, f"AUC at least {LEAST}", f"AUC {number(area)}", area >= LEAST, cause)
@@ -54,7 +78,8 @@ def leak() -> Checks:
 def null() -> Checks:
     """Attack signals that leak nothing, through the whole path of an audit."""
     problem = made.problem(0.0, 16, 600, "null")
-    alone = [name for name in attacks.ATTACKS if not attacks.needs_models(name)]
+    specs = _specs(fitted=False)
+    alone = [name for name in specs if not attacks.needs_models(name)]
     done = job.attack(
         labels=problem.signals.labels,
         logits=np.asarray(problem.signals.logits),
@@ -65,16 +90,20 @@ def null() -> Checks:
         replicates=400,
     )
     areas = {one.name: one.auc for one in done.findings.attacks}
-    rest = [attacks.parse(name) for name in attacks.ATTACKS if name not in areas]
+    rest = [spec for name, spec in specs.items() if name not in areas]
     settings = Settings(made.SEED, replicates=400, confidence=NULL_CONFIDENCE)
     areas |= {audit.name: audit.auc for audit in attacked(problem, rest, settings)[0]}
+    yield from _nothing_found(areas)
+    epsilon = done.findings.epsilon
+    yield from _nothing_said(done.findings.verdict.leak, None if epsilon is None else epsilon.lower)
+    yield from _few_models()
+
+
+def _nothing_found(areas: Mapping[str, ShareEstimate]) -> Checks:
     for name, area in areas.items():
         low, high = widened(area, NULL_CONFIDENCE, len(areas))
         told = f"{low:.3f} to {high:.3f}"
         yield check(name, "AUC's interval holds 0.5", told, low <= 0.5 <= high, Fault.FALSE_LEAK)
-    epsilon = done.findings.epsilon
-    yield from _nothing_said(done.findings.verdict.leak, None if epsilon is None else epsilon.lower)
-    yield from _few_models()
 
 
 def _few_models() -> Checks:
@@ -100,17 +129,21 @@ def _nothing_said(leak: Leak, bound: float | None) -> Checks:
 
 def own_references() -> Checks:
     """Set a trap for a target among its own references, and turn its own membership over."""
-    plain = made.problem(2.0, 12, 120, "flip")
-    for name, spec in ({name: attacks.parse(name) for name in attacks.ATTACKS} | VARIANTS).items():
+    yield from _own_references(_specs(fitted=False) | VARIANTS, TRAP_TARGETS, (0, 5, 11))
+
+
+def _own_references(specs: Mapping[str, Spec], trapped: tuple[int, ...], turned: tuple[int, ...]) -> Checks:
+    plain = replace(made.problem(2.0, 12, 120, "flip"), targets=np.array(turned))
+    for name, spec in specs.items():
         held = max(1, attacks.ATTACKS[spec.method].needs(spec).references_in)
-        traps = [made.trap(target, TRAP_RECORDS, held) for target in TRAP_TARGETS]
+        traps = [made.trap(target, TRAP_RECORDS, held) for target in trapped]
         areas = [made.auc(attacks.score(spec, trap, made.SEED), trap.membership.matrix[trap.targets]) for trap in traps]
         worst = max(areas, key=lambda area: abs(area - 0.5))
         yield within(f"{name}-trap", 0.5 - TRAP_LIMIT, 0.5 + TRAP_LIMIT, worst, Fault.OWN_REFERENCE)
         scores = attacks.score(spec, plain, made.SEED)
         changed = 0
-        for target in (0, 5, 11):
+        for row, target in enumerate(turned):
             other = attacks.score(spec, made.flipped(plain, target), made.SEED)[0]
-            changed += int(np.count_nonzero(other != scores[target]))
+            changed += int(np.count_nonzero(other != scores[row]))
         told = "own row told wrong: 0 scores change"
         yield check(f"{name}-row", told, f"{changed} scores change", changed == 0, Fault.OWN_REFERENCE)

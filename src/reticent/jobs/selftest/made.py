@@ -1,5 +1,7 @@
 """Made-up signals: a leak that is known, none, and a trap for a target among its own references."""
 
+from collections.abc import Iterable
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -7,7 +9,7 @@ from numpy.typing import NDArray
 
 from reticent import seeds
 from reticent.attacks import ATTACKS, probes
-from reticent.attacks.base import Problem
+from reticent.attacks.base import Imitators, Inputs, Problem
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Matrix, Signals, log_probability
 from reticent.spec import Spec
@@ -25,10 +27,26 @@ def problem(gap: float, models: int, records: int, name: str) -> Problem:
     labels = rng.integers(0, CLASSES, records)
     membership = Membership.draw(models, records, SEED)
     logits = rng.normal(size=(models, records, CLASSES))
-    logits[:, np.arange(records), labels] += rng.normal(0.0, 1.0, records) + gap * membership.matrix
+    ease = rng.normal(0.0, 1.0, records)
+    logits[:, np.arange(records), labels] += ease + gap * membership.matrix
     signals = Signals.from_logits(logits, labels)
-    told = taught(logits, membership.matrix)
-    return Problem.make(signals, membership, replicas=told, probed=probed(signals))
+    told, mimics = taught(logits, membership.matrix), imitating(rng, range(models), labels, ease)
+    return Problem.make(
+        signals, membership, replicas=told, probed=probed(signals), imitators=mimics, inputs=inputs(rng, records)
+    )
+
+
+def imitating(
+    rng: np.random.Generator, targets: Iterable[int], labels: NDArray[np.int64], ease: Floats, noise: float = 1.0
+) -> dict[int, Imitators]:
+    """Make four imitators of each target, which find records as easy as it does where it was not trained on them."""
+    made = {}
+    for target in targets:
+        logits = rng.normal(0.0, noise, (4, len(labels), CLASSES))
+        logits[:, np.arange(len(labels)), labels] += ease
+        inside = Membership.draw(4, len(labels), SEED + target).matrix
+        made[target] = Imitators(np.asarray(Signals.from_logits(logits, labels).margins), inside)
+    return made
 
 
 def taught(logits: Floats, inside: NDArray[np.bool_]) -> Floats:
@@ -38,9 +56,15 @@ def taught(logits: Floats, inside: NDArray[np.bool_]) -> Floats:
 
 
 def probed(signals: Signals) -> dict[Spec, Matrix]:
-    """Make answers to all attacks' probes that say what the label's probability does."""
+    """Make answers to all attacks' probes that say what the label's probability does, as many as epochs or classes."""
     share = np.exp(log_probability(np.asarray(signals.margins)))
-    return dict.fromkeys(probes(entry.spec() for entry in ATTACKS.values()), share)
+    asked = probes(entry.brief for entry in ATTACKS.values())
+    return {one: share.repeat(getattr(one, "epochs", signals.classes), axis=2) for one in asked}
+
+
+def inputs(rng: np.random.Generator, records: int) -> Inputs:
+    """Make features that tell nothing."""
+    return Inputs("tabular", rng.normal(size=(records, 3)), np.zeros((0, 3)))
 
 
 def tails(models: int, records: int, tail: Tail, draw: int = 0) -> Problem:
@@ -74,14 +98,22 @@ def trap(target: int, records: int, held: int = 1) -> Problem:
     logits[:, np.arange(records), labels] -= 16.0
     logits[target, np.arange(records), labels] += rng.uniform(18.0, 22.0, records)
     signals = Signals.from_logits(logits, labels)
-    return Problem.make(signals, inside, targets=[target], replicas=taught(logits, inside), probed=probed(signals))
+    return Problem.make(
+        signals,
+        inside,
+        targets=[target],
+        replicas=taught(logits, inside),
+        imitators=imitating(rng, [target], labels, np.full(records, -16.0), 0.01),
+        probed=probed(signals),
+        inputs=inputs(rng, records),
+    )
 
 
 def flipped(given: Problem, target: int) -> Problem:
     """Tell an attack the opposite of one target's membership."""
     matrix = given.membership.matrix.copy()
     matrix[target] = ~matrix[target]
-    return Problem.make(given.signals, matrix, targets=[target], replicas=given.replicas, probed=given.probed)
+    return replace(given, membership=Membership(matrix), targets=np.array([target]))
 
 
 def auc(scores: Floats, members: NDArray[np.bool_]) -> float:

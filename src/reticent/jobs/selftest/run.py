@@ -22,6 +22,7 @@ GROUPS: dict[str, Callable[[], Checks]] = {
     "leak": attacks.leak,
     "null": attacks.null,
     "own-references": attacks.own_references,
+    "networks": attacks.networks,
     "eval-mode": asking.eval_mode,
     "optimizers": engine.optimizers,
     "engine": engine.engine,
@@ -38,7 +39,7 @@ def selftest(only: str | Sequence[str] = (), *, progress: Callable[[str], None] 
         progress: called with each group's name before it runs.
 
     Returns:
-        Whether all is right (`ok`, `sentence`), the `checks`, and those that are `wrong`; it takes some ten seconds.
+        Whether all is right (`ok`, `sentence`), the `checks`, and those that are `wrong`; it takes half a minute.
 
     Raises:
         UnknownNameError: there is no such group.

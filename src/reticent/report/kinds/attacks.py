@@ -9,7 +9,7 @@ from reticent.findings.numbers import OverallRate
 from reticent.report import blocks as b
 from reticent.report.cells import estimate, rate, unmeasurable
 from reticent.report.pictures import audit as pictures
-from reticent.rounding import count, fraction, level
+from reticent.rounding import count, decimals, fraction, level, percent
 from reticent.say.grammar import alarms, short
 
 HISTOGRAMS = 9
@@ -57,6 +57,32 @@ def table(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
         *([b.Bullets(missing)] if missing else []),
         *b.only(b.TERMINAL, *map(b.Notice, dict.fromkeys(one.sentence for one in document.left_out))),
         b.Prose(legend, "note", only=b.TEXTS),
+        *claimed(audits),
+    ]
+
+
+def claimed(audits: Sequence[Audit]) -> list[b.Block]:
+    """Show how far the false-positive rates that attacks claim hold."""
+    known = [(one, rate) for one in audits for rate in one.claimed or ()]
+    if not known:
+        return []
+    rows = [
+        (
+            b.Cell(b.Name(one.name, 40)),
+            b.Cell(level(rate.fpr)),
+            b.Cell(percent(rate.realised, decimals(rate.fpr))),
+            b.Cell(f"{percent(rate.least, decimals(rate.fpr))} to {percent(rate.most, decimals(rate.fpr))}"),
+            b.Cell(f"{rate.within} of {rate.targets}"),
+        )
+        for one, rate in known
+    ]
+    heads = b.words("Attack", "Claimed FPR", "Realised", "Least and most of a model", "Models whose limits hold it")
+    return [
+        b.Prose(
+            "These attacks say at which false positive rate they flag a record. Realised: the share of this audit's "
+            "non-members that they flag at it."
+        ),
+        b.table("False positive rates as claimed", heads, rows),
     ]
 
 

@@ -1,0 +1,42 @@
+"""False-positive rates that an attack claims, held against those that it has on non-members of the audit."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from reticent.arrays import Bools, Floats
+from reticent.auditing.intervals import clopper_pearson
+from reticent.findings.attack import ClaimedRate
+
+
+def claimed_rates(
+    claims: Floats, members: Bools, fprs: Sequence[float], confidence: float = 0.95
+) -> tuple[ClaimedRate, ...]:
+    """Count the non-members that are flagged at each claimed rate.
+
+    Args:
+        claims: rates at which records are just flagged ``(T, N)``.
+        members: booleans ``(T, N)``.
+        fprs: claimed rates; a record is flagged where its own is below.
+        confidence: of the exact limits of each target's share.
+
+    Returns:
+        One entry a rate.
+    """
+    found = []
+    for fpr in fprs:
+        flagged = np.array([np.count_nonzero(row[~own] < fpr) for row, own in zip(claims, members, strict=True)])
+        count = (~members).sum(axis=1)
+        shares, (low, high) = flagged / count, clopper_pearson(flagged, count, confidence)
+        found.append(
+            ClaimedRate(
+                fpr=fpr,
+                realised=float(shares.mean()),
+                least=float(shares.min()),
+                most=float(shares.max()),
+                non_members=int(count.min()),
+                within=int(np.count_nonzero((low <= fpr) & (fpr <= high))),
+                targets=len(shares),
+            )
+        )
+    return tuple(found)

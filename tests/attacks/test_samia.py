@@ -60,7 +60,7 @@ def test_a_constant_model_does_not_move_and_one_in_float32_is_asked_in_float64()
 
 def test_tokens_cannot_be_moved():
     with pytest.raises(InputError, match="expected records of numbers, which a little noise moves, got tokens"):
-        Sensitivity().check("tokens")
+        Sensitivity().check("tokens", 0)
     assert Sensitivity().queries == 11
 
 

@@ -15,7 +15,7 @@ from reticent.signals.probes import Students
 from reticent.training.data import Preparation
 from reticent.training.loop import EVALUATION_BATCH, fit
 from reticent.training.materials import Materials, forward, untrained
-from reticent.training.recipe import Plain, Recipe, Untouched
+from reticent.training.recipe import Recipe, Untouched
 from reticent.training.streams import Streams
 
 
@@ -39,8 +39,7 @@ def losses(
         others: records that no model was trained on, and that are not among those ``(Z,)``.
         prepare: from stored records to model input.
         classes: number of classes C.
-        recipe: of the model; the student has its architecture and optimizer, and no augmentation or
-            sampler.
+        recipe: of the model; the student has its architecture and optimizer, no augmentation and no sampler.
         streams: of the student.
         output: what the model's answers go through.
 
@@ -56,7 +55,7 @@ def losses(
         epochs=spec.epochs,
         objective=usual.objective,
         sampler=usual.sampler,
-        procedure=Plain(),
+        procedure=usual.procedure,
         output=Untouched(),
         augmentation="none",
         augmentation_strength=None,

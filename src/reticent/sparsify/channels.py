@@ -25,6 +25,8 @@ INPUT = ""
 """What stands for the network's input among layers."""
 LAYERS = (nn.Linear, nn.modules.conv._ConvNd)
 NORMS = (nn.modules.batchnorm._NormBase,)
+ENTRIES = ("weight", "bias", "running_mean", "running_var")
+"""What a norm layer has of each channel."""
 
 
 @dataclass(frozen=True)
@@ -115,8 +117,8 @@ def _channel(modules: Mapping[str, nn.Module], nodes: list[Node], places: list[P
     for reader, there in columns.items():
         module = modules[reader]
         if isinstance(module, NORMS):
-            named = [name for name, value in (*module.named_parameters(), *module.named_buffers()) if value.dim()]
-            others += [Slice(f"{reader}.{name}", 0, tuple(sorted(there))) for name in named]
+            own = [name for name in ENTRIES if getattr(module, name, None) is not None]
+            others += [Slice(f"{reader}.{name}", 0, tuple(sorted(there))) for name in own]
         else:
             others.append(Slice(f"{reader}.weight", 1, tuple(sorted(there))))
     return Channel(filters, tuple(others))
@@ -236,7 +238,7 @@ def _width(module: nn.Module, shape: torch.Size) -> int:
 
 def _nan(x: Tensor, axis: int) -> Tensor:
     """Tell which channels hold NaN ``(B, C)``."""
-    return x.isnan().movedim(axis, 1).flatten(2).any(2) if x.dim() > 2 else x.isnan()
+    return (x.movedim(axis, 1).flatten(2).sum(2) if x.dim() > 2 else x).isnan()
 
 
 def _named(pattern: Tensor, ones: Tensor) -> Tensor:

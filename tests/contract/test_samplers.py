@@ -7,16 +7,20 @@ from dataclasses import replace
 
 import pytest
 import torch
-from procedure_cases import using
+from procedure_cases import maker, using
 from test_procedures import same, state
 from tiny_records import IMAGES, SMALL, blobs, images, materials
 from torch import nn
 
 from reticent.errors import SpecError
+from reticent.findings.runs import Kind
+from reticent.jobs.runs import scan
 from reticent.locate.memorisation import estimate
 from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.cross_entropy import CrossEntropy
+from reticent.population.using import using as using_store
+from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES, entry, plain
 from reticent.procedures.base import fresh, undefended
 from reticent.procedures.check import check
@@ -25,6 +29,8 @@ from reticent.samplers.base import Memorisation
 from reticent.samplers.rmr import Rmr
 from reticent.samplers.rsw import Rsw
 from reticent.samplers.swmr import Swmr
+from reticent.spec import identity
+from reticent.store import Store
 from reticent.training.loop import accuracy
 from reticent.training.run import Run
 from reticent.training.streams import Streams
@@ -41,8 +47,8 @@ def known(given, seed=0):
     return replace(given, memorisation=Memorisation(drawn, torch.zeros_like(drawn)))
 
 
-def few(name, recipe=SMALL, **options):
-    return recipe.replace(sampler=SAMPLERS[name].spec(models=3, outside=1, **options))
+def few(name, recipe=SMALL, models=3, **options):
+    return recipe.replace(sampler=SAMPLERS[name].spec(models=models, outside=1, **options))
 
 
 @names
@@ -224,3 +230,28 @@ def test_the_learning_rate_goes_on_by_epochs_however_few_records_one_visits(monk
 def test_the_undefended_recipe_shuffles():
     recipe = few("swmr", using("prune")).replace(objective=OBJECTIVES["hamp"].spec())
     assert undefended(recipe) == SMALL.replace(objective=CrossEntropy())
+
+
+def test_scores_are_a_run_of_the_store_that_all_samplers_and_defenses_share(tmp_path):
+    store = Store(tmp_path / "store").open()
+    base = maker("prune", store).population
+    recipes = [few("rsw"), few("rmr", SMALL.replace(objective=OBJECTIVES["hamp"].spec())), few("swmr", using("prune"))]
+    for recipe in recipes:
+        population = replace(base, recipe=recipe)
+        one = Maker(population, store, "cpu")
+        made = one.make(0)
+        direct = entry(recipe).train(recipe, one.materials(0), population.streams(0))
+        weights = store.find(made.training).arrays("weights.safetensors")
+        assert all(torch.equal(torch.from_numpy(weights[k]), v) for k, v in state(direct).items())
+        assert made.facts.sampler == direct.facts.sampler
+        with using_store(tmp_path / "store", population) as used:
+            assert identity(population.memorisation_spec(0)) in used.users()
+    there = scan(tmp_path / "store")
+    found = [run for run in there.runs if run.kind is Kind.MEMORISATION]
+    shown = next(group for group in there.groups if found[0].folder in group.runs)
+    assert shown.recipe == "memorisation by mlp, 4 epochs, adam 0.01"
+    assert shown.data == base.records.name
+    assert [(run.model, run.problem) for run in found] == [(0, None)]
+    other = replace(base, recipe=few("rsw", models=4))
+    assert identity(other.memorisation_spec(0)) != found[0].id
+    assert base.memorisation_spec(0) is None

@@ -225,6 +225,16 @@ class TrainingFacts(CostedFacts):
     "ISO 8601."
 
 
+class MemorisationFacts(Cost):
+    """What the run of a model's memorisation scores says."""
+
+    kind: str = "memorisation"
+    model: Count
+    "The model's row."
+    data: str
+    "Name of the data set."
+
+
 class ProbeFacts(Cost):
     """What the run of a model's answers to a probe says."""
 

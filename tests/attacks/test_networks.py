@@ -13,12 +13,14 @@ from scipy.special import expit, log_softmax, softmax
 import reticent
 from reticent import seeds
 from reticent.attacks import ATTACKS, fitting, networks, parse, score
+from reticent.attacks.base import Problem
 from reticent.attacks.cross_fitting import folds, words
 from reticent.attacks.fitting import Answers, Schedule, top_three
 from reticent.data.membership import Membership
 from reticent.errors import TooFewReferencesError
 from reticent.jobs.measure import Settings, attacked
 from reticent.objectives.adv_reg import Attacker, fit_loss
+from reticent.signals.matrix import Signals
 
 FITTED = [name for name, entry in ATTACKS.items() if entry.fitted]
 WIDTHS = {"nn": 5, "nn-top3": 3, "nn-cls": 10}
@@ -168,6 +170,20 @@ def test_shokris_networks_are_one_a_class_and_learn_as_if_alone():
         found = together(x[label == c], label[label == c]).detach().numpy()
         np.testing.assert_allclose(found, two[:, 1] - two[:, 0], rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(together.first[c].T.detach(), parts[0][0], rtol=1e-9)
+
+
+def test_shokris_attack_finds_members_of_a_class_that_are_less_sure_than_others():
+    """In one class members are surer than others and in the other one less sure, which needs a network of each."""
+    rng, records = np.random.default_rng(5), 400
+    membership = Membership.draw(8, records, 3)
+    labels = np.arange(records) % 2
+    sure = 2 + np.where(labels == 0, 1.5, -1.5) * (membership.matrix - 0.5) + 0.3 * rng.normal(size=(8, records))
+    logits = np.stack([np.where(labels == 0, sure, 0), np.where(labels == 1, sure, 0)], axis=2)
+    case = Problem.make(Signals.from_logits(logits, labels), membership, targets=[2])
+    found = {name: score(ATTACKS[name].brief.replace(steps=200), case)[0] for name in ("shokri", "nn-top3")}
+    for label in (0, 1):
+        assert auc(found["shokri"][labels == label], membership.matrix[2][labels == label]) > 0.95
+    assert auc(found["nn-top3"], membership.matrix[2]) < 0.8
 
 
 @pytest.mark.usefixtures("wide")

@@ -30,6 +30,7 @@ PROCEDURES: dict[str, ProcedureEntry] = {
         check_members=imp.check_members,
         check_network=imp.check_network,
         first=imp.first,
+        sampled=True,
         repair=imp.repair,
         short=imp.short,
     ),

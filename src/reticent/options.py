@@ -151,12 +151,13 @@ class AuditConfig(DataOptions, AttackConfig):
     """
     defense: Annotated[str | Options | None, BeforeValidator(_name_or_table)] = None
     """A name of `reticent defenses`, or several joined by +, with options: dpsgd:epsilon=8; in a file or in Python also
-    a table with ``name`` and options. Short for the recipe's objective, procedure and output. [none]"""
+    a table with ``name`` and options. Short for the recipe's objective, sampler, procedure and output.
+    [none]"""
     also_non_adaptive: bool = False
     """Also attack with references that are trained without the defense, as one who does not know of it would."""
     recipe: Options = Field(default_factory=dict)
-    """How each model is made: the fields of `Recipe`; ``architecture``, ``objective``, ``procedure`` and ``output``
-    are a name, or a table with ``name`` and options."""
+    """How each model is made: the fields of `Recipe`; ``architecture``, ``objective``, ``sampler``, ``procedure`` and
+    ``output`` are a name, or a table with ``name`` and options."""
     queries: Options = Field(default_factory=dict)
     """Views of each record that the attacks may ask about: the fields of `Queries`."""
 

@@ -10,12 +10,13 @@ from reticent.attacks import ATTACKS
 from reticent.objectives import OBJECTIVES
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
+from reticent.samplers import SAMPLERS
 from reticent.spec import written
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "methods"
-ENTRIES = {name: entry for table in (OBJECTIVES, PROCEDURES, OUTPUTS) for name, entry in table.items()}
-WITHOUT = {"function", "none"}
-"""A user's own function, and no output defense."""
+ENTRIES = {name: entry for table in (OBJECTIVES, SAMPLERS, PROCEDURES, OUTPUTS) for name, entry in table.items()}
+WITHOUT = {"function", "none", "shuffle"}
+"""A user's own function, no output defense, and the one sampler that is none."""
 SECTIONS = ("Options", "Needs, cost, side effects", "Measured here")
 NAMES = [name for name in ENTRIES if name not in WITHOUT]
 
@@ -67,6 +68,7 @@ def test_every_card_is_that_of_a_method():
 @pytest.mark.parametrize(("folder", "prefix", "name"), [
     *(("objectives", "test_obj", name) for name in OBJECTIVES),
     *(("outputs", "test_out", name) for name in OUTPUTS if name not in WITHOUT),
+    *(("samplers", "test", name) for name in SAMPLERS if name not in WITHOUT),
     *(("procedures", "test", name) for name in PROCEDURES if name not in {*WITHOUT, "plain"}),
 ])  # fmt: skip
 def test_every_method_has_tests_of_its_own(folder, prefix, name):

@@ -11,9 +11,10 @@ from reticent.attacks import ATTACKS
 from reticent.objectives import OBJECTIVES
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
+from reticent.samplers import SAMPLERS
 
 ROOT = Path(__file__).resolve().parents[2]
-METHODS = sorted({*ATTACKS, *OBJECTIVES, *OUTPUTS, *PROCEDURES} - {"none", "function"})
+METHODS = sorted({*ATTACKS, *OBJECTIVES, *OUTPUTS, *PROCEDURES, *SAMPLERS} - {"none", "function", "shuffle"})
 """Those of the tables that have a card; not "no output defense", nor a user's own training."""
 
 

@@ -21,6 +21,7 @@ from reticent.objectives import OBJECTIVES, past
 from reticent.options import described
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
+from reticent.samplers import SAMPLERS
 from reticent.signals.queries import Queries
 from reticent.spec import full, identity, text
 from reticent.training.recipe import Recipe
@@ -29,6 +30,7 @@ TABLES = {
     "attacks": ATTACKS,
     "architectures": ARCHITECTURES,
     "objectives": OBJECTIVES,
+    "samplers": SAMPLERS,
     "procedures": PROCEDURES,
     "outputs": OUTPUTS,
     "data sets": DATASETS,
@@ -71,7 +73,7 @@ def literals(annotation):
 def changed(kind):
     """Yield a spec for each field that can be put off its default, on its own or beside what it needs."""
     for name, field in kind.model_fields.items():
-        if name in {"architecture", "objective", "procedure", "output"} or (kind.method, name) in SAME:
+        if name in {"architecture", "objective", "sampler", "procedure", "output"} or (kind.method, name) in SAME:
             continue
         usual = default(kind).replace(**BESIDE.get((kind.method, name), {}))
         for value in (*literals(field.annotation), *CANDIDATES, *RARE):
@@ -138,7 +140,7 @@ def test_every_option_changes_the_identity(name):
     kind = SPECS[name]
     identities = [identity(default(kind)), *(identity(other) for _, other in changed(kind))]
     assert len(set(identities)) == len(identities)
-    assert len(identities) >= len(kind.model_fields) - 3
+    assert len(identities) >= len(kind.model_fields) - 4
 
 
 def test_recipes_come_back_from_their_full_form():

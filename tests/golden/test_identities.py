@@ -27,6 +27,7 @@ from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.outputs.temperature import Temperature
 from reticent.population.population import Population
 from reticent.procedures.user import Function
+from reticent.samplers.swmr import Swmr
 from reticent.signals.queries import Queries
 from reticent.spec import canonical, full, identity
 from reticent.training.recipe import Recipe
@@ -60,6 +61,7 @@ RECIPES = {
     "butterfly-resnet18": Recipe(architecture=ResNet18(butterfly=EVERY)),
     "butterfly-resnet20": Recipe(architecture=ResNet20(butterfly=EVERY)),
     "butterfly-yours": Recipe(architecture=Factory(factory="mine:net", butterfly=EVERY)),
+    "sampled": Recipe(sampler=Swmr(width=30, strength=0.25)),
     "yours": Recipe(
         architecture=Factory(factory="mine:net", source="0123456789abcdef0123"),
         procedure=Function(function="mine:train", source="fedcba98765432100123"),
@@ -83,6 +85,7 @@ PINNED = {
     "butterfly-resnet18": ("09177896e0023db92d58", "7ed8976d10a8d36b80b5", "c4f5c5a2de945cffb89e"),
     "butterfly-resnet20": ("50a74979d5f957f08780", "daf1f0ec5c26069f64d2", "8ca8b8c1dafd5ad24379"),
     "butterfly-yours": ("df7ba7a35c0be5401010", "c51ad2d224c23564e7b7", "340768d702e52564d214"),
+    "sampled": ("8bd1e0bd3827cdf8e207", "465ed48562e925660019", "ea8c4e35d63437fc4d42"),
     "yours": ("eb5f5ed7c85c94ce4385", "1e336d2905f9d394bcb3", "adc03ef27a60b9bc6636"),
 }
 
@@ -93,6 +96,7 @@ DEFAULTS = {
         {
             "architecture": {"method": "mlp", "butterfly": None, "widths": [256, 256], "dropout": 0.0},
             "objective": {"method": "cross-entropy"},
+            "sampler": {"method": "shuffle"},
             "procedure": {"method": "plain"},
             "output": {"method": "none"},
             "epochs": 40,

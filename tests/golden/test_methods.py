@@ -1,4 +1,4 @@
-"""Defaults of every objective, procedure and output defense are pinned: see ``test_identities.py`` for what to do.
+"""Defaults of every objective, sampler, procedure and output are pinned: see ``test_identities.py`` for what to do.
 
 A default that moves changes no identity, so a run of the old default would be taken for one of the new. A new method or
 option is added to the table below, with its default; nothing in it is ever changed.
@@ -12,9 +12,10 @@ import pytest
 from reticent.objectives import OBJECTIVES
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
+from reticent.samplers import SAMPLERS
 from reticent.spec import full, identity, text
 
-TABLES = {"objectives": OBJECTIVES, "procedures": PROCEDURES, "outputs": OUTPUTS}
+TABLES = {"objectives": OBJECTIVES, "samplers": SAMPLERS, "procedures": PROCEDURES, "outputs": OUTPUTS}
 PINNED = json.loads((Path(__file__).parent / "methods.json").read_text(encoding="utf-8"))
 REQUIRED = {"function": {"function": "mine:train"}}
 NAMES = [(table, name) for table, entries in TABLES.items() for name in entries]

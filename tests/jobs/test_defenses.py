@@ -245,7 +245,8 @@ def test_what_a_defense_does_not_go_with_is_what_the_check_refuses():
     unless = "unless hamp-output:features=bits or uniform or normal or columns"
     assert listed["dpsgd"].clashes["hamp-output"] == listed["hamp-output"].clashes["dpsgd"] == unless
     tuned = "unless past:form=renormalised, or past:weight=0, or mist:parts=1"
-    assert listed["mist"].clashes == {"mixup-mmd": "with mist:local_epochs=1", "past": tuned}
+    samplers = dict.fromkeys(("rsw", "rmr", "swmr"), "")
+    assert listed["mist"].clashes == {"mixup-mmd": "with mist:local_epochs=1", "past": tuned, **samplers}
     assert listed["mixup-mmd"].clashes["pptp"] == "with pptp:tuning_epochs=1"
     assert listed["dpsgd"].clashes["relaxloss"] == ""
     for name, one in listed.items():

@@ -296,6 +296,12 @@ def test_a_model_that_is_trained_already_goes_through_all_rounds():
     [
         (using(rewind=4.0), SpecError, "imp: rewind: expected fewer than the 4 epochs of the training, got 4"),
         (using(rewind=2.0).replace(stop_after=1.5), SpecError, r"fewer than the 1\.5 epochs"),
+        (
+            using(rewind=3.9),
+            SpecError,
+            r"imp: rewind: expected a batch .*, got 3\.9 of 4 epochs, each of 4: give",
+        ),
+        (using(rewind=0.1).replace(stop_after=0.2), SpecError, "expected a batch of the training to come after it"),
         (using(skip=("*",)), ModelError, "imp: there is nothing to prune"),
         (using(fraction=0.97, rounds=2), ModelError, r"imp, round 1: pruning to 0\.03 .* of the layer '2'"),
     ],

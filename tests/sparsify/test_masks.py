@@ -106,20 +106,29 @@ def test_chance_is_another_draw_each_time_and_takes_its_numbers_from_the_generat
     assert not torch.equal(one["0.weight"], other["0.weight"])
 
 
-def test_biases_norms_and_embeddings_stay_and_tied_weights_count_once():
+def test_biases_norms_and_embeddings_stay():
     model = nn.Sequential(nn.Embedding(5, 4), nn.Flatten(), nn.Linear(12, 3), nn.BatchNorm1d(3), nn.Linear(3, 3))
     assert list(prunable(model)) == ["2.weight", "4.weight"]
     model[4].weight.requires_grad_(False)
     assert list(prunable(model)) == ["2.weight"]
-    tied = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3))
-    tied[1].weight = tied[0].weight
-    assert list(prunable(tied)) == ["0.weight"]
     assert list(prunable(nn.TransformerEncoderLayer(8, 2, 16))) == [
         "self_attn.in_proj_weight",
         "self_attn.out_proj.weight",
         "linear1.weight",
         "linear2.weight",
     ]
+
+
+@pytest.mark.parametrize("shared", ["weight", "layer"])
+def test_a_weight_of_several_layers_is_refused_unless_it_stays_whole(shared):
+    tied = nn.Sequential(nn.Linear(3, 3), nn.Linear(3, 3), nn.Linear(3, 2))
+    if shared == "weight":
+        tied[1].weight = tied[0].weight
+    else:
+        tied[1] = tied[0]
+    with pytest.raises(ModelError, match=r"the layer '0' shares its weight with another one.*skip=\[\"0\"\]"):
+        prunable(tied)
+    assert list(prunable(tied, ["0"])) == ["2.weight"]
 
 
 def test_layers_that_are_skipped_stay_whole_and_out_of_the_denominator():

@@ -50,7 +50,7 @@ def pruned(model, x, shares=(0.5,), criterion="l1", scope="layer", skip=()):
     return found, masks
 
 
-def held_to(model, x, found, masks):
+def held_to(model, x, found, masks, skip=()):
     """Shrink, hold the small network against the masked one, and count what is left."""
     model.load_state_dict(masked(model.state_dict(), masks))
     before = {name: value.clone() for name, value in model.state_dict().items()}
@@ -59,7 +59,7 @@ def held_to(model, x, found, masks):
         assert torch.allclose(model(x), small(x), rtol=0, atol=1e-5)
         assert torch.allclose(model.train()(x), small.train()(x), rtol=0, atol=1e-5), "batch statistics too"
     assert all(torch.equal(value, before[name]) for name, value in before.items())
-    facts = left(model, masks, 1)
+    facts = left(model, masks, 1, skip)
     assert facts.parameters_left == sum(p.numel() for p in small.parameters())
     return small, facts
 
@@ -145,6 +145,19 @@ def test_layers_that_are_skipped_stay_whole():
     model, x = architecture("cnn")
     small, _ = held_to(model, x, *pruned(model, x, skip=["4"]))
     assert [m.out_channels for m in small.modules() if isinstance(m, nn.Conv2d)] == [16, 64, 64]
+
+
+def test_layers_that_are_held_or_meet_a_shared_weight_stay_whole():
+    def make():
+        layers = [nn.Linear(5, 5) for _ in range(5)]
+        layers[0].weight.requires_grad_(False)
+        layers[3].weight = layers[2].weight
+        return nn.Sequential(*layers[:2], nn.ReLU(), *layers[2:4], nn.Linear(5, 4), nn.Linear(4, 3))
+
+    model, x = built(make, 5)
+    found, masks = pruned(model, x, skip=["3"])
+    assert list(found) == [("5",)], "0 is held, 1 is read by the shared weight, 3 and 4 share it"
+    held_to(model, x, found, masks, ["3"])
 
 
 class Mixed(nn.Module):

@@ -32,6 +32,8 @@ class Kind(StrEnum):
     SIGNALS = "signals"
     PROBE = "probe"
     "What a model says to other questions."
+    MEMORISATION = "memorisation"
+    "How far each member of a model is memorised, for samplers."
     REPAIR = "repair"
     "A user's model, repaired."
     UNKNOWN = "unknown"

@@ -145,6 +145,21 @@ class SparsityFacts(Finding):
     "By the name of the weights."
 
 
+class SamplerFacts(Finding):
+    """What a sampler that goes by memorisation did in the last training of a model."""
+
+    visited: Share
+    "Of the members, those that a step was taken on."
+    risky: Annotated[Share | None, LeftOut] = None
+    "Of the members, those that steps with the stronger weight decay are taken on when they are visited."
+    sub_models: Count
+    "By which the memorisation scores were measured."
+    score_deviation: Number
+    "Standard deviation of the scores over the members."
+    score_error: Number | None
+    "Root mean square of their standard errors; `null` where one sub-model alone leaves a member out, or trains on it."
+
+
 class MistFacts(Finding):
     """What `mist` did to a model."""
 
@@ -176,6 +191,7 @@ class ProcedureFacts(Finding):
     cwrf: Annotated[CwrfFacts | None, LeftOut] = None
     pptp: Annotated[PptpFacts | None, LeftOut] = None
     sparsity: Annotated[SparsityFacts | None, LeftOut] = None
+    sampler: Annotated[SamplerFacts | None, LeftOut] = None
     stages: Annotated[tuple[StageCost, ...], Empty] = ()
     "In order; all else is the same in two runs of one seed."
 
@@ -207,6 +223,16 @@ class TrainingFacts(CostedFacts):
     device: str
     finished: str
     "ISO 8601."
+
+
+class MemorisationFacts(Cost):
+    """What the run of a model's memorisation scores says."""
+
+    kind: str = "memorisation"
+    model: Count
+    "The model's row."
+    data: str
+    "Name of the data set."
 
 
 class ProbeFacts(Cost):

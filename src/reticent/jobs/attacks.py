@@ -10,7 +10,7 @@ from reticent.options import ALL, AttackConfig, several
 from reticent.say.audit import left_out
 from reticent.spec import Spec, read_toml
 
-NAMED = {"architecture", "objective", "procedure", "output", "defense"}
+NAMED = {"architecture", "objective", "sampler", "procedure", "output", "defense"}
 """Keys whose value is a name, or a table with a name and options."""
 
 

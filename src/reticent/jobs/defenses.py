@@ -1,7 +1,8 @@
 """Defenses by name: what a user calls a recipe that is not plain cross-entropy, and the parts that it stands for.
 
-A defense is an objective, a procedure, an output defense, or several of them joined by ``+``, each with its options:
-``relaxloss``, ``dpsgd:epsilon=8``, ``selena:models=10,outside=4+relaxloss``. The three tables are all there is to know.
+A defense is an objective, a sampler, a procedure, an output defense, or several of them joined by ``+``, each with its
+options: ``relaxloss``, ``dpsgd:epsilon=8``, ``selena:models=10,outside=4+relaxloss``. The four tables are all there is
+to know.
 Two procedures go together where one of them has a second stage that the other can be: ``cwrf+dpsgd:epsilon=8``.
 """
 
@@ -20,13 +21,15 @@ from reticent.objectives import OBJECTIVES, ObjectiveEntry
 from reticent.options import Options, described
 from reticent.outputs import OUTPUTS, OutputEntry
 from reticent.procedures import PROCEDURES, ProcedureEntry
+from reticent.samplers import SAMPLERS, SamplerEntry
 from reticent.spec import toml_or_text
 from reticent.training.recipe import Recipe
 
 NONE = "none"
-Entries = Mapping[str, ObjectiveEntry | ProcedureEntry | OutputEntry]
+Entries = Mapping[str, ObjectiveEntry | SamplerEntry | ProcedureEntry | OutputEntry]
 PARTS: dict[str, Entries] = {
     "objective": OBJECTIVES,
+    "sampler": SAMPLERS,
     "procedure": PROCEDURES,
     "output": OUTPUTS,
 }
@@ -43,7 +46,12 @@ COMMA = re.compile(r",(?![^\[]*\])")
 """Between two options; a comma inside a list is none."""
 INNER = "inner"
 """The option of a procedure that says what its second stage is."""
-KINDS = {"objective": "a loss", "procedure": "a way of training", "output": "a change of the answers"}
+KINDS = {
+    "objective": "a loss",
+    "sampler": "a choice of records",
+    "procedure": "a way of training",
+    "output": "a change of the answers",
+}
 
 
 @dataclass(frozen=True)

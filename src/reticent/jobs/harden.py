@@ -44,6 +44,7 @@ MEANINGLESS = (
     "validation",
     "defense",
     "objective",
+    "sampler",
     "procedure",
     "output",
     "queries",

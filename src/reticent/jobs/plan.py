@@ -20,6 +20,7 @@ from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES, Trained, entry
 from reticent.procedures.costs import cut
+from reticent.samplers.shuffle import Shuffle
 from reticent.store import Store
 from reticent.training.data import Examples
 from reticent.training.materials import Materials
@@ -103,7 +104,7 @@ def _probe(population: Population, store: Store, device: str) -> tuple[Trained, 
     materials, streams = maker.materials(0), Streams(population.seed, 0)
     clock = [time.perf_counter()]
     if recipe.procedure.method != "function":
-        warm = cut(recipe.replace(procedure=Plain()), 1)
+        warm = cut(recipe.replace(procedure=Plain(), sampler=Shuffle()), 1)
         entry(warm).train(warm, _first_batch(materials, recipe), streams)
     clock.append(time.perf_counter())
     trained = procedure.train(short.recipe, materials, streams)

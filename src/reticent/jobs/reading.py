@@ -21,7 +21,8 @@ def read_document(path: Path) -> Plain:
         document = json.loads(opening.text(file), parse_constant=partial(_refuse, file))
     except (FileNotFoundError, NotADirectoryError):
         raise MissingFileError(
-            f"no file {str(file)!r}: expected the audit.json that `reticent audit` writes, or its folder{_below(path)}"
+            f"no file {str(file)!r}: expected the audit.json of `reticent audit`, the harden.json of `reticent "
+            f"harden`, or the folder of either{_below(path)}"
         ) from None
     except OSError as error:
         raise CorruptFileError(f"{file}: cannot be read: {error.strerror or error}") from None

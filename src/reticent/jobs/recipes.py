@@ -15,13 +15,15 @@ from reticent.procedures import PROCEDURES, ProcedureEntry
 from reticent.procedures.basic import BASIC
 from reticent.procedures.dpsgd import DPSGD, usual_delta
 from reticent.procedures.user import Function
+from reticent.samplers import SAMPLERS, SamplerEntry
 from reticent.spec import Spec
 from reticent.training.recipe import Recipe
 
-Entries = Mapping[str, ArchitectureEntry | ObjectiveEntry | ProcedureEntry | OutputEntry]
+Entries = Mapping[str, ArchitectureEntry | ObjectiveEntry | SamplerEntry | ProcedureEntry | OutputEntry]
 METHODS: dict[str, Entries] = {
     "architecture": ARCHITECTURES,
     "objective": OBJECTIVES,
+    "sampler": SAMPLERS,
     "procedure": PROCEDURES,
     "output": OUTPUTS,
 }

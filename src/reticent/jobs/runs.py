@@ -31,9 +31,10 @@ from reticent.store.disk import gone, read_plain
 
 NAME = re.compile(rf"([0-9a-f]{{20}})({re.escape(PARTIAL)}|{re.escape(REMOVING)})?")
 """The name of a run's folder; what is named otherwise was not made by reticent, and is never touched."""
+WITH_RECIPE = {Kind.TRAINING, Kind.MEMORISATION, Kind.REPAIR}
 OF_A_MODEL = {Kind.SIGNALS, Kind.PROBE}
 """Runs that are made from a training run."""
-PER_MODEL = ("model", "members", "kind")
+PER_MODEL = ("model", "members", "kind", "plain")
 """Parts of a training run's spec in which the models of a population differ."""
 UNITS = {"h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 T = TypeVar("T")
@@ -141,7 +142,7 @@ def _when(facts: Plain, changed: float) -> datetime:
 
 def _groups(runs: Sequence[Run]) -> tuple[Group, ...]:
     """Put the runs of one recipe, data set and seed together, signals with their models."""
-    specs = {run.id: run.spec for run in runs if run.kind in {Kind.TRAINING, Kind.REPAIR} and run.spec}
+    specs = {run.id: run.spec for run in runs if run.kind in WITH_RECIPE and run.spec}
     states = {run.id: run.state for run in runs if run.kind not in OF_A_MODEL}
     gathered: dict[str | tuple[bool, State | None], list[Run]] = {}
     for run in runs:

@@ -23,6 +23,7 @@ from reticent.models.stages import Stage, stages
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Examples
 from reticent.objectives.cross_entropy import CrossEntropy
+from reticent.samplers.shuffle import Shuffle
 from reticent.training.loop import fit
 from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
@@ -49,9 +50,9 @@ def onset(
 ) -> Onset:
     """Find the first risky stage of a recipe's network, from the members of one model alone.
 
-    Networks are trained by plain cross-entropy and the recipe's optimizer and schedule, whatever its objective and
-    procedure are; they are dropped. The first repetition takes its initial weights and its order from the streams
-    themselves, so that its network on all members is the one that plain training gives.
+    Networks are trained by plain cross-entropy and the recipe's optimizer and schedule, whatever its objective,
+    sampler and procedure are; they are dropped. The first repetition takes its initial weights and its order from the
+    streams themselves, so that its network on all members is the one that plain training gives.
     """
     built = network if network is not None else partial(untrained, recipe)
     materials = replace(materials, start=None, watched=None)
@@ -104,5 +105,5 @@ def equalised(recipe: Recipe, everything: int, half: int, options: Layers) -> Re
 def _trained(built: Network, recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
     model = built(materials, streams)
     plain = CrossEntropy()
-    fit(model, recipe, materials, OBJECTIVES[plain.method].build(plain), streams)
+    fit(model, recipe.replace(sampler=Shuffle()), materials, OBJECTIVES[plain.method].build(plain), streams)
     return model

@@ -13,6 +13,8 @@ from reticent.data.roles import Roles
 from reticent.errors import RolesError, ShapeError
 from reticent.objectives.imitation import Imitating
 from reticent.procedures import entry
+from reticent.procedures.base import undefended
+from reticent.samplers.base import Scored
 from reticent.signals.probes import Probe
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, identity
@@ -38,6 +40,15 @@ class TrainingRun(Spec):
     trace: bool = False
     imitating: Imitating | None = None
     answers: str | None = None
+
+
+class MemorisationRun(Spec):
+    """What a run of memorisation scores is made from: plain training of the same members, and the sub-models."""
+
+    kind: str
+    plain: str
+    models: int
+    outside: int
 
 
 class ProbeRun(Spec):
@@ -167,6 +178,19 @@ class Population:
             trace=self.trace,
             imitating=None if imitated is None else imitated.spec,
             answers=None if imitated is None else _digest(imitated.answers[self.membership.members(model)], "<f4"),
+        )
+
+    def memorisation_spec(self, model: int) -> MemorisationRun | None:
+        """State what the scores that a sampler goes by are made from, whatever else the recipe is; None without one."""
+        sampler = self.recipe.sampler
+        if not isinstance(sampler, Scored):
+            return None
+        plain = replace(self, recipe=undefended(self.recipe), watch=False, trace=False, imitated=None)
+        return MemorisationRun(
+            kind="memorisation",
+            plain=plain.training_id(model),
+            models=sampler.models,
+            outside=sampler.outside,
         )
 
     def signals_spec(self, model: int) -> SignalsRun:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from reticent.errors import StoreError
 from reticent.population.population import Population
+from reticent.spec import identity
 from reticent.store import Store
 
 
@@ -15,6 +16,8 @@ def using(store: str | Path, population: Population) -> Iterator[Store]:
     rows = range(population.models)
     runs = [run for model in rows for run in population.run_ids(model)]
     runs += [before.training_id(model) for before in population.earlier for model in rows]
+    scores = [population.memorisation_spec(model) for model in rows]
+    runs += [identity(one) for one in scores if one is not None]
     opened = Store(Path(store)).open()
     if opened.read_only and (there := finished(store, population)) < population.models:
         raise StoreError(

@@ -20,6 +20,7 @@ from reticent.errors import ModelError, ReticentError, StoreLockedError
 from reticent.findings.training import (
     Cost,
     CostedFacts,
+    MemorisationFacts,
     ProbeFacts,
     ProcedureFacts,
     SignalsFacts,
@@ -29,15 +30,17 @@ from reticent.findings.training import (
 from reticent.objectives.base import Examples
 from reticent.objectives.imitation import Imitation
 from reticent.outputs import OUTPUTS, Context, Output
-from reticent.population.population import Population
+from reticent.population.population import MemorisationRun, Population
 from reticent.population.probing import PROBES, Probed
 from reticent.procedures import PROCEDURES, Trained
-from reticent.procedures.base import Before, snapshot
+from reticent.procedures.base import Before, snapshot, undefended
 from reticent.procedures.costs import FIRST
 from reticent.procedures.estimator import CLIPPED, Estimator
+from reticent.procedures.scored import measured
+from reticent.samplers.base import Memorisation
 from reticent.signals.probes import Probe
 from reticent.signals.query import UNSTEADY, Seen, ask, unsteady
-from reticent.spec import canonical, full
+from reticent.spec import canonical, full, identity
 from reticent.store import Draft, Run, Store
 from reticent.training.data import Preparation
 from reticent.training.loop import History
@@ -157,7 +160,8 @@ class Maker:
     @fixed()
     def _trained(self, model: int, before: Run | None = None) -> Trained:
         """Train one model, from its first stage on or from the run that was its first stage."""
-        recipe, materials, streams = self.population.recipe, self.materials(model), self.population.streams(model)
+        recipe, streams = self.population.recipe, self.population.streams(model)
+        materials = replace(self.materials(model), memorisation=self._memorised(model))
         procedure = PROCEDURES[recipe.procedure.method]
         with streams.lent("training"):
             if before is None or procedure.repair is None:
@@ -167,6 +171,33 @@ class Maker:
             )
         earlier = before.read(ProcedureFacts).stages or (StageCost(name=FIRST, **dict(before.read(Cost))),)
         return replace(made, facts=made.facts.with_(stages=(*earlier, *made.facts.stages)))
+
+    def _memorised(self, model: int) -> Memorisation | None:
+        """Find, or measure, the scores that a sampler goes by; None without one, or if another process measures them.
+
+        They are the same for all samplers and defenses. Who gets none measures them in its own training.
+        """
+        spec = self.population.memorisation_spec(model)
+        if spec is None:
+            return None
+        try:
+            run, _ = self.store.found_or_made(identity(spec), partial(self._memorise, model, spec))
+        except StoreLockedError:
+            return None
+        arrays = run.arrays(f"{spec.kind}.safetensors")
+        return Memorisation(*(torch.from_numpy(arrays[name]) for name in ("scores", "errors")))
+
+    def _memorise(self, model: int, spec: MemorisationRun, draft: Draft) -> None:
+        population, started = self.population, time.perf_counter()
+        found = measured(population.recipe, self.materials(model), population.streams(model))
+        arrays = {"scores": _array(found.scores), "errors": _array(found.errors)}
+        draft.write_arrays(f"{spec.kind}.safetensors", arrays)
+        draft.write_arrays("roles.safetensors", {"members": population.members(model)})
+        told = {"recipe": full(undefended(population.recipe)), "data": population.records.digest}
+        draft.write_json("spec.json", canonical(spec) | told | {"seed": population.seed})
+        draft.facts = MemorisationFacts(
+            model=model, data=population.records.name, seconds=time.perf_counter() - started
+        ).to_json()
 
     def _before(self, model: int) -> Run | None:
         """Make, or find, the run that this model goes on from; None where there is none that stands alone.

@@ -13,11 +13,13 @@ from reticent.findings.training import ProcedureFacts
 from reticent.models.state_dicts import check_state
 from reticent.objectives import OBJECTIVES, Objective
 from reticent.objectives.base import Need
+from reticent.objectives.cross_entropy import CrossEntropy
 from reticent.procedures.costs import Short, by_epochs
+from reticent.samplers.shuffle import Shuffle
 from reticent.spec import Spec
 from reticent.training.loop import History
 from reticent.training.materials import Materials, untrained
-from reticent.training.recipe import Recipe
+from reticent.training.recipe import Plain, Recipe
 from reticent.training.streams import Streams
 
 Kind = TypeVar("Kind", bound=Spec)
@@ -79,6 +81,8 @@ class ProcedureEntry:
             a finished run of it serves; else None.
         repair: does what follows, to a model that is trained already: ``(trained state, initial state, recipe,
             materials, streams, the run that trained it or None) -> Trained``; None where nothing follows.
+        sampled: all that it trains behind its first stage is trained on all members, so that a sampler may say which of
+            them an epoch visits.
         traced: it trains one network on all members by runs of the loop that follow each other, so that their losses
             can be followed from before training to its end.
         short: makes a short training of a recipe, by which its cost is estimated.
@@ -100,6 +104,7 @@ class ProcedureEntry:
     inner: tuple[str, ...] = ()
     first: Callable[[Recipe], Recipe | None] = lambda _: None
     repair: Callable[[State, State, Recipe, Materials, Streams, Before | None], Trained] | None = None
+    sampled: bool = False
     traced: bool = False
     short: Callable[[Recipe], Short] = by_epochs
 
@@ -110,6 +115,11 @@ def own(recipe: Recipe, kind: type[Kind]) -> Kind:
     if not isinstance(spec, kind):
         raise SpecError(f"expected the procedure {kind.method}, got {spec.method!r}")
     return spec
+
+
+def undefended(recipe: Recipe) -> Recipe:
+    """Tell what plain training of a recipe is."""
+    return recipe.replace(objective=CrossEntropy(), sampler=Shuffle(), procedure=Plain())
 
 
 def objective(recipe: Recipe) -> Objective:

@@ -32,7 +32,9 @@ BASIC: dict[str, ProcedureEntry] = {
         check_members=mist.check_members,
         short=mist.short,
     ),
-    "plain": ProcedureEntry(Plain, plain.train, "One run of the loop from a fresh initialisation.", traced=True),
+    "plain": ProcedureEntry(
+        Plain, plain.train, "One run of the loop from a fresh initialisation.", sampled=True, traced=True
+    ),
     "selena": ProcedureEntry(
         selena.Selena,
         selena.train,

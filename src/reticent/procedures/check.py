@@ -11,6 +11,7 @@ from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Need
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
+from reticent.samplers import SAMPLERS
 from reticent.signals.query import check_ending
 from reticent.signals.squashed import TELLING_ROWS
 from reticent.training.data import Preparation
@@ -96,6 +97,7 @@ def check(
             f"{recipe.objective.method} cannot be used with a training function of your own, which chooses its loss "
             "itself: use the loss inside your function, or leave --train out"
         )
+    _check_sampler(recipe)
     PROCEDURES[procedure].check(recipe)
     if members is not None:
         PROCEDURES[procedure].check_members(recipe, members)
@@ -115,4 +117,16 @@ def check(
             raise RolesError(
                 f"{method} needs the defender's reference non-members, records that no model is trained on or audited "
                 f"with: expected at least 2, got {reference}: give --reference N"
+            )
+
+
+def _check_sampler(recipe: Recipe) -> None:
+    """Refuse a sampler where a procedure chooses the records of a step itself."""
+    sampler, procedure = recipe.sampler.method, recipe.procedure
+    for one in (procedure, getattr(procedure, "inner", procedure)):
+        if SAMPLERS[sampler].scored and not PROCEDURES[one.method].sampled:
+            able = ", ".join(name for name, entry in PROCEDURES.items() if entry.sampled)
+            raise SpecError(
+                f"{sampler} cannot be used with {one.method}, which chooses itself which records a step is taken on: "
+                f"use one of {able}, or leave {sampler} out"
             )

@@ -14,6 +14,8 @@ from reticent.training.recipe import Recipe
 
 FIRST = "training"
 """The stage that is a first training."""
+SCORING = "memorisation"
+"""The stage in which memorisation scores are measured."""
 FEW = 4
 """Epochs of a short training whose objective adds something between two epochs; else there is one."""
 
@@ -90,4 +92,5 @@ def cut(recipe: Recipe, number: int) -> Recipe:
 def by_epochs(recipe: Recipe) -> Short:
     """Shorten a training of which every part is repeated in every epoch."""
     number = few(recipe)
-    return Short(cut(recipe, number), rest=epochs(recipe) / number)
+    longer = epochs(recipe) / number
+    return Short(cut(recipe, number), rest=longer, times={SCORING: longer})

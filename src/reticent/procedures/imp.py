@@ -21,15 +21,17 @@ from reticent.findings.training import ProcedureFacts
 from reticent.procedures import plain
 from reticent.procedures.base import Before, State, Trained, given_state, named, own, snapshot
 from reticent.procedures.basic import BASIC
-from reticent.procedures.costs import FIRST, Costs, Short, cut, epochs, few
+from reticent.procedures.costs import FIRST, SCORING, Costs, Short, cut, epochs, few
+from reticent.procedures.scored import scored
 from reticent.procedures.two_stage import tuning
 from reticent.sparsify.criteria import scores
 from reticent.sparsify.exact import Scope
-from reticent.sparsify.masks import MASK, left, masked, prunable, pruned, whole
+from reticent.sparsify.masks import MASK, left, masked, of_masks, prunable, pruned, whole
 from reticent.spec import Spec
 from reticent.training.loop import History, joined
 from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
+from reticent.training.run import batch_sizes, planned
 from reticent.training.start import Start
 from reticent.training.streams import Streams
 
@@ -82,6 +84,16 @@ def check(recipe: Recipe) -> None:
         raise SpecError(f"imp: rewind: expected fewer than the {end:g} epochs of the training, got {spec.rewind:g}")
 
 
+def check_members(recipe: Recipe, members: int) -> None:
+    """Refuse to go back to what comes, counted in batches, at the end of the training."""
+    rewind, batches = own(recipe, Imp).rewind, len(batch_sizes(members, recipe.batch_size))
+    if not any(planned(recipe, batches, rewind)):
+        raise SpecError(
+            f"imp: rewind: expected a batch of the training to come after it, got {rewind:g} of {epochs(recipe):g} "
+            f"epochs, each of {batches}: give a smaller rewind"
+        )
+
+
 def check_network(recipe: Recipe, model: nn.Module, x: Tensor) -> None:
     """Refuse a network of which nothing can be pruned."""
     del x
@@ -94,6 +106,11 @@ def dense(recipe: Recipe) -> Recipe:
     return recipe.replace(procedure=BASIC["plain"].spec())
 
 
+def goes_on(recipe: Recipe) -> bool:
+    """Tell whether the trained values are kept."""
+    return own(recipe, Imp).values == "trained"
+
+
 def first(recipe: Recipe) -> Recipe:
     """Tell the recipe of the round before the last; before the first one it is that without pruning."""
     spec = own(recipe, Imp)
@@ -103,6 +120,7 @@ def first(recipe: Recipe) -> Recipe:
 def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     """Train, and do all rounds. Cost: one training more than rounds."""
     network, costs = _ready(recipe, materials, streams), Costs(materials.prepare.device)
+    materials = scored(recipe, materials, streams, costs)
     with costs.stage(FIRST), named("imp, the first training"):
         made = plain.train(dense(recipe), materials, streams)
     network.load_state_dict(made.model.state_dict())
@@ -121,12 +139,14 @@ def repair(
     network, costs = _ready(recipe, materials, streams), Costs(materials.prepare.device)
     initial = given_state(network, initial_state, "the initial state")
     given_state(network, model_state, "the trained state")
+    materials = scored(recipe, materials, streams, costs)
     return _rounds(network, initial, recipe, materials, streams, before, costs)
 
 
 def _ready(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
     """Build the network, and refuse before any training what would be refused later."""
     check(recipe)
+    check_members(recipe, len(materials.members))
     network = untrained(recipe, materials, streams)
     check_network(recipe, network, materials.members.x)
     return network
@@ -145,8 +165,8 @@ def _rounds(
     spec, its = own(recipe, Imp), dense(recipe)
     known: State = {} if before is None else before.artefacts
     history = History() if before is None else before.history
-    masks = _named(known, MASK) or whole(prunable(network, spec.skip))
-    to, notices = _values(spec, known, initial, recipe, materials, streams), tuple[str, ...]()
+    masks = of_masks(known) or whole(prunable(network, spec.skip))
+    to, last = _values(spec, known, initial, recipe, materials, streams), ProcedureFacts()
     for number in range(1 + int(known.get(ROUNDS, 0)), spec.rounds + 1):
         with costs.stage(f"round {number}"), named(f"imp, round {number}"):
             drawn = streams.child(f"round {number}").generator("mask")
@@ -154,10 +174,10 @@ def _rounds(
             masks = pruned(ranked, masks, (1 - spec.fraction) ** number, spec.scope)
             start = Start(masked(to or snapshot(network), masks), masks, epochs=spec.rewind)
             made = plain.train(its, replace(materials, start=start), tuning(streams, f"round {number}"))
-        network, notices = made.model, made.facts.notices
+        network, last = made.model, made.facts
         history = joined(history, made.history)
     counts = left(network, masks, spec.rounds, spec.skip)
-    facts = ProcedureFacts(notices=notices, sparsity=counts, stages=costs.stages)
+    facts = last.with_(sparsity=counts, stages=costs.stages)
     kept = {MASK + name: mask for name, mask in masks.items()} | {ROUNDS: torch.tensor([spec.rounds])}
     kept |= {REWOUND + name: value for name, value in to.items()} if spec.rewind else {}
     return Trained(network, dict(initial), history, kept, facts)
@@ -176,12 +196,8 @@ def _values(
     if not spec.rewind:
         return dict(initial)
     begun = dense(recipe).replace(stop_after=spec.rewind, patience=None)
-    found = _named(known, REWOUND)
+    found = {name.removeprefix(REWOUND): value for name, value in known.items() if name.startswith(REWOUND)}
     return found or snapshot(plain.train(begun, replace(materials, start=Start(initial)), streams).model)
-
-
-def _named(tensors: State, prefix: str) -> dict[str, Tensor]:
-    return {name.removeprefix(prefix): value for name, value in tensors.items() if name.startswith(prefix)}
 
 
 def short(recipe: Recipe) -> Short:
@@ -189,4 +205,4 @@ def short(recipe: Recipe) -> Short:
     spec, number = own(recipe, Imp), few(recipe)
     one = cut(recipe.replace(procedure=spec.replace(rounds=1, rewind=0.0)), number)
     again = spec.rounds * (epochs(recipe) - spec.rewind)
-    return Short(one, times={FIRST: epochs(recipe) / number, "round 1": again / number})
+    return Short(one, times=dict.fromkeys((FIRST, SCORING), epochs(recipe) / number) | {"round 1": again / number})

@@ -14,7 +14,6 @@ from reticent import seeds
 from reticent.errors import SpecError, UnknownNameError
 from reticent.findings.training import ProcedureFacts
 from reticent.objectives import OBJECTIVES
-from reticent.objectives.cross_entropy import CrossEntropy
 from reticent.procedures.base import (
     Before,
     ProcedureEntry,
@@ -26,13 +25,15 @@ from reticent.procedures.base import (
     objective,
     own,
     snapshot,
+    undefended,
 )
 from reticent.procedures.basic import BASIC
-from reticent.procedures.costs import FIRST, Costs, Short, cut, epochs
+from reticent.procedures.costs import FIRST, SCORING, Costs, Short, cut, epochs
+from reticent.procedures.scored import scored
 from reticent.spec import Spec
 from reticent.training.loop import History, accuracy, fit, joined
 from reticent.training.materials import Materials, untrained
-from reticent.training.recipe import Plain, Recipe
+from reticent.training.recipe import Recipe
 from reticent.training.run import Run
 from reticent.training.start import Start
 from reticent.training.streams import Streams
@@ -53,11 +54,6 @@ def read_inner(inner: Any) -> Any:
     if name not in BASIC:
         raise UnknownNameError("second stage", str(name), BASIC)
     return BASIC[name].spec(**options)
-
-
-def undefended(recipe: Recipe) -> Recipe:
-    """Tell what plain training of a recipe is."""
-    return recipe.replace(objective=CrossEntropy(), procedure=Plain())
 
 
 def shortened(recipe: Recipe, epochs: int) -> Recipe:
@@ -188,6 +184,7 @@ class TwoStage:
             history = fit(model, one, materials, loss, streams, make=make)
         first = First(initial, history, kept, loss.notices())
         let_go(loss)
+        materials = scored(recipe, materials, streams, costs)
         back = self.set_back(model, first, recipe, materials, streams, costs)
         del model, loss
         kept.clear()
@@ -208,6 +205,7 @@ class TwoStage:
             given_state(model, initial_state, "the initial state"), None if before is None else before.history
         )
         given_state(model.eval(), model_state, "the trained state")
+        materials = scored(recipe, materials, streams, costs)
         back = self.set_back(model, first, recipe, materials, streams, costs)
         del model
         return self._again(back, first, recipe, materials, streams, costs)
@@ -223,7 +221,7 @@ class TwoStage:
         entry, its = self.second(recipe)
         brief = entry.short(its).recipe
         spec = recipe.procedure.replace(tuning_epochs=brief.epochs, inner=brief.procedure)
-        times = {FIRST: epochs(recipe), "tuning": epochs(its) / brief.epochs}
+        times = {FIRST: epochs(recipe), SCORING: epochs(recipe), "tuning": epochs(its) / brief.epochs}
         return Short(cut(recipe.replace(procedure=spec), 1).replace(objective=brief.objective), times=times)
 
     def entry(self, summary: str, **said: Any) -> ProcedureEntry:
@@ -241,6 +239,7 @@ class TwoStage:
             first=self.first,
             repair=self.repair,
             short=self.short,
+            sampled=True,
             **said,
         )
 

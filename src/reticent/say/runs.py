@@ -14,10 +14,13 @@ STORE = "reticent-store"
 KINDS = {
     Kind.TRAINING: "models",
     Kind.SIGNALS: "signals of models",
+    Kind.MEMORISATION: "memorisation scores",
     Kind.REPAIR: "repaired models",
     Kind.UNKNOWN: "unknown",
 }
-USUAL = {"objective": "cross-entropy", "procedure": "plain", "augmentation": "none"}
+OF: dict[object, str] = {Kind.MEMORISATION: "memorisation by ", Kind.REPAIR: "repair of "}
+"""What stands before the recipe of what is no plain run of it."""
+USUAL = {"objective": "cross-entropy", "sampler": "shuffle", "procedure": "plain", "augmentation": "none"}
 """Parts of a recipe that are named only where they are not these."""
 REMOVAL_INTERRUPTED = "its removal was interrupted"
 PROCESS_ENDED = "its process ended before it was finished"
@@ -57,7 +60,7 @@ def recipe(spec: Plain) -> str:
     if made.get("weight_decay"):
         parts.append(f"weight decay {_short(made['weight_decay'])}")
     parts += [_method(made, key) for key, usual in USUAL.items() if _method(made, key) not in {usual, "None"}]
-    return ("repair of " if spec.get("kind") == Kind.REPAIR else "") + ", ".join(parts)
+    return OF.get(spec.get("kind"), "") + ", ".join(parts)
 
 
 def _method(made: Mapping[str, object], key: str) -> str:

@@ -39,7 +39,7 @@ def losses(
         others: records that no model was trained on, and that are not among those ``(Z,)``.
         prepare: from stored records to model input.
         classes: number of classes C.
-        recipe: of the model; the student has its architecture and optimizer, and no augmentation.
+        recipe: of the model; the student has its architecture and optimizer, no augmentation and no sampler.
         streams: of the student.
         output: what the model's answers go through.
 
@@ -55,6 +55,7 @@ def losses(
         epochs=spec.epochs,
         warmup_epochs=min(recipe.warmup_epochs, spec.epochs),
         objective=usual.objective,
+        sampler=usual.sampler,
         procedure=usual.procedure,
         output=Untouched(),
         augmentation="none",

@@ -5,6 +5,7 @@ embeddings stay. A share is always one of these weights (`SparsityFacts` has tha
 many weights it leaves is exact: ``round(share * weights)``, of equal ones the first by place.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 
@@ -23,14 +24,14 @@ WEIGHTS = {"weight", "in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj
 
 
 def prunable(model: nn.Module, skip: Sequence[str] = ()) -> dict[str, nn.Parameter]:
-    """Find the weights that can be pruned, in the order of the network; tied ones once.
+    """Find the weights that can be pruned, in the order of the network.
 
     Args:
         model: the network.
         skip: names of layers that stay whole, with ``*`` for any characters.
 
     Raises:
-        ModelError: there are none, or `skip` names no layer.
+        ModelError: there are none, one is of several layers, or `skip` names no layer.
     """
     modules = dict(model.named_modules())
     found = {
@@ -50,7 +51,26 @@ def prunable(model: nn.Module, skip: Sequence[str] = ()) -> dict[str, nn.Paramet
             "there is nothing to prune: expected a linear layer or a convolution, got a network with "
             f"{'none' if not found else 'none that skip leaves'}"
         )
+    several = [name for name in left if name in tied(model)]
+    if several:
+        layer = layers[several[0]]
+        raise ModelError(
+            f"the layer {layer!r} shares its weight with another one, under whose name a state holds it again, "
+            f'unpruned: leave it whole (skip=["{layer}"]), or give each layer a weight of its own'
+        )
     return left
+
+
+def tied(model: nn.Module) -> set[str]:
+    """Find the parameters that have several names in a state, by all of these."""
+    every = dict(model.named_parameters(remove_duplicate=False))
+    uses = Counter(map(id, every.values()))
+    return {name for name, parameter in every.items() if uses[id(parameter)] > 1}
+
+
+def of_masks(artefacts: Mapping[str, Tensor]) -> Masks:
+    """Take the masks out of a run's artefacts."""
+    return {name.removeprefix(MASK): value for name, value in artefacts.items() if name.startswith(MASK)}
 
 
 def whole(weights: Mapping[str, Tensor]) -> Masks:

@@ -7,7 +7,6 @@ layers, the next layers' columns, and the filters that its answers are added to.
 import copy
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any
 
 import torch
@@ -17,7 +16,7 @@ from reticent.errors import ModelError
 from reticent.sparsify.channels import Channel, Coupled, channels
 from reticent.sparsify.criteria import Criterion, norms
 from reticent.sparsify.exact import Scope, largest
-from reticent.sparsify.masks import Masks
+from reticent.sparsify.masks import Masks, prunable, tied
 
 TOLERANCE = 1e-4
 INSTEAD = "prune single weights (structure=weights)"
@@ -34,15 +33,17 @@ def coupled(model: nn.Module, x: Tensor, skip: Sequence[str] = ()) -> Coupled:
     Raises:
         ModelError: no channel can go, or without one the network would answer something else than with zeros in it.
     """
-    found = channels(model, x[:1])
+    can, several = prunable(model, skip), tied(model)
     left = {
         layers: group
-        for layers, group in found.items()
-        if not any(fnmatchcase(layer, pattern) for layer in layers for pattern in skip)
+        for layers, group in channels(model, x[:1]).items()
+        if all(part.name in can for part in group[0].filters)
+        and not any(part.name in several for part in group[0].slices)
     }
     if not left:
         raise ModelError(
-            "no filter can be pruned: every channel stays by skip, reaches the answers, or passes a layer that mixes "
+            "no filter can be pruned: every channel stays by skip, is held (requires_grad=False), meets a weight that "
+            "two layers share, reaches the answers, or passes a layer that mixes "
             f"channels (LayerNorm, GroupNorm, attention) or groups them: {INSTEAD}"
         )
     _check(model, x, left)

@@ -29,6 +29,7 @@ class History:
         validation_loss: mean cross-entropy of the validation records, where there are any.
         accuracy: share of the watched records that are labelled correctly, where there are any.
         kept: the epoch whose state was kept.
+        visited: share of the members that a step of the last run was taken on.
         member_losses: cross-entropy of every member ``(n,)``, before training and after each epoch, where it is traced.
     """
 
@@ -36,6 +37,7 @@ class History:
     validation_loss: list[float] = field(default_factory=list)
     accuracy: list[float] = field(default_factory=list)
     kept: int = 0
+    visited: float = 1.0
     member_losses: list[Tensor] = field(default_factory=list)
 
     def lines(self) -> str:
@@ -69,7 +71,8 @@ def fit(
     run = make(model, recipe, materials, objective, streams)
     best: tuple[float, dict[str, Tensor] | None] = (math.inf, None)
     history = History()
-    plan = [(epoch, batches) for epoch, batches in enumerate(planned(recipe, run.steps, run.done)) if batches]
+    whole = enumerate(planned(recipe, run.steps, run.done))
+    plan = [(epoch, batches) for epoch, batches in whole if batches and run.groups(epoch)]
     with streams.lent("dropout"):
         if materials.traced:
             history.member_losses.append(member_losses(model, materials))
@@ -93,6 +96,7 @@ def fit(
         model.load_state_dict(best[1])
         history.kept = history.validation_loss.index(min(history.validation_loss))
     model.eval()
+    history.visited = float(run.visited.double().mean())
     objective.ended(plan[history.kept][0])
     then = None if recipe.stop_after is not None else objective.then()
     if then is None:
@@ -121,6 +125,7 @@ def joined(first: History, then: History) -> History:
         first.validation_loss + then.validation_loss,
         first.accuracy + then.accuracy,
         len(first.loss) + then.kept,
+        then.visited,
         first.member_losses + then.member_losses[1:],  # The first one is of the state that the first training kept.
     )
 

@@ -9,6 +9,7 @@ from reticent.errors import ModelError
 from reticent.models import ARCHITECTURES
 from reticent.models.base import build
 from reticent.objectives.base import Examples, Objective
+from reticent.samplers.base import Memorisation
 from reticent.training.data import Preparation
 from reticent.training.recipe import Recipe
 from reticent.training.start import Start
@@ -30,6 +31,7 @@ class Materials:
         classes: number of classes C.
         watched: records whose accuracy is noted after every epoch; they have no part in the training.
         start: where training begins, and what it must not move; by default a fresh initialisation, all of it trained.
+        memorisation: how far each member is memorised, where the recipe's sampler asks for it.
         traced: note the loss of every member before training and after every epoch.
         instead: what plain training minimises in place of the recipe's objective, or None.
     """
@@ -42,6 +44,7 @@ class Materials:
     watched: Examples | None = None
     start: Start | None = None
     traced: bool = False
+    memorisation: Memorisation | None = None
     instead: Objective | None = None
 
 

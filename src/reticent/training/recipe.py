@@ -33,6 +33,12 @@ def _cross_entropy() -> Spec:
     return CrossEntropy()
 
 
+def _shuffle() -> Spec:
+    from reticent.samplers.shuffle import Shuffle
+
+    return Shuffle()
+
+
 class Recipe(Spec):
     """How one model is made. A defense is only ever a different recipe."""
 
@@ -41,6 +47,8 @@ class Recipe(Spec):
     or module:factory of your own. [what suits the data set]"""
     objective: Spec = Field(default_factory=_cross_entropy)
     """What a step minimises, of the table in `reticent.objectives`."""
+    sampler: Spec = Field(default_factory=_shuffle)
+    """Which records an epoch visits, and in which order, of the table in `reticent.samplers`."""
     procedure: Spec = Plain()
     """How training runs as a whole, of the table in `reticent.procedures`."""
     output: Spec = Untouched()

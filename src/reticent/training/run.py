@@ -9,6 +9,8 @@ from torch import Tensor, nn
 
 from reticent.errors import TrainingDivergedError
 from reticent.objectives.base import Batch, Context, Objective, named_inplace_errors
+from reticent.samplers import SAMPLERS
+from reticent.samplers.base import Known
 from reticent.spec import canonical
 from reticent.training import optim
 from reticent.training.materials import Materials, forward
@@ -24,6 +26,8 @@ class Run:
     Attributes:
         steps: how many steps a whole epoch has.
         done: how many epochs of the schedule lie before it.
+        groups: what each epoch visits.
+        visited: booleans by member: a step was taken on it.
     """
 
     def __init__(
@@ -34,6 +38,9 @@ class Run:
         self.frozen = Frozen(model, materials.start)
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         self.optimizer = optim.optimizer(recipe, self.parameters)
+        self._optimizers = {recipe.weight_decay: self.optimizer}
+        self.groups = SAMPLERS[recipe.sampler.method].build(recipe.sampler, self._known())
+        self.visited = torch.zeros(len(materials.members), dtype=torch.bool)
         self.order, self.noise = streams.generator("order"), streams.generator("augmentation")
         self.steps = self.steps_an_epoch()
         self.done = 0.0 if materials.start is None else materials.start.epochs
@@ -43,6 +50,11 @@ class Run:
             (lambda: torch.autocast(device, dtype=torch.bfloat16)) if recipe.precision == "bfloat16" else nullcontext
         )
         objective.begin(self._context())
+
+    def _known(self) -> Known:
+        materials, recipe = self.materials, self.recipe
+        scores = None if materials.memorisation is None else materials.memorisation.scores
+        return Known(materials.members.y.cpu(), recipe.epochs, recipe.weight_decay, scores)
 
     def _context(self) -> Context:
         recipe, materials = self.recipe, self.materials
@@ -80,25 +92,37 @@ class Run:
         """Return how many steps a whole epoch has."""
         return len(batch_sizes(len(self.materials.members), self.recipe.batch_size))
 
-    def sample(self) -> tuple[Tensor, list[int]]:
-        """Draw which records an epoch visits, in which order."""
-        count = len(self.materials.members)
-        return torch.randperm(count, generator=self.order), batch_sizes(count, self.recipe.batch_size)
+    def sample(self, epoch: int) -> tuple[Tensor, list[int], list[float]]:
+        """Draw which records an epoch visits, in which order: their rows, the batches' sizes and weight decays."""
+        order, sizes, decays = list[Tensor](), list[int](), list[float]()
+        for group in self.groups(epoch):
+            parts = batch_sizes(len(group.rows), self.recipe.batch_size)
+            order.append(group.rows[torch.randperm(len(group.rows), generator=self.order)])
+            sizes += parts
+            decays += [group.weight_decay] * len(parts)
+        return torch.cat(order), sizes, decays
 
     def epoch(self, epoch: int, batches: int) -> float:
-        """Visit the batches of one epoch, or the first of them."""
+        """Visit the batches of one epoch, or the first of them: so many of a whole one's, in proportion.
+
+        The schedule goes on by whole epochs, however few records one visits.
+        """
         self.objective.start_epoch(epoch)
         self.training_mode()
         members = self.materials.members
-        drawn, sizes = self.sample()
+        drawn, sizes, decays = self.sample(epoch)
+        taken = math.ceil(batches * len(sizes) / self.steps)
+        self.visited[drawn[: sum(sizes[:taken])]] = True
         order = drawn.to(members.y.device)
         x, y = members.x[order], members.y[order]
         total = torch.zeros((), dtype=torch.float64, device=y.device)
-        parts = list(zip(*(torch.split(t, sizes) for t in (order, x, y)), strict=True))[:batches]
-        for ids, xs, ys in parts:
+        parts = list(zip(*(torch.split(t, sizes) for t in (order, x, y)), decays, strict=True))[:taken]
+        for ids, xs, ys, decay in parts:
+            self.optimizer = self._of(decay)
             total += self.take(xs, ys, Batch(ids, epoch)).double() * len(ys)
+        self.step += self.steps - len(sizes)
         self.objective.end_epoch(epoch)
-        loss = float(total) / max(1, sum(sizes[:batches]))
+        loss = float(total) / max(1, sum(sizes[:taken]))
         if not math.isfinite(loss):
             raise TrainingDivergedError(
                 f"the training loss became {loss} in epoch {epoch + 1} of {self.recipe.epochs}: "
@@ -106,6 +130,12 @@ class Run:
                 f"{_weights(self.recipe)}"
             )
         return loss
+
+    def _of(self, decay: float) -> optim.Optimizer:
+        """Find the optimizer of one weight decay, which has a state of its own."""
+        if decay not in self._optimizers:
+            self._optimizers[decay] = optim.optimizer(self.recipe.replace(weight_decay=decay), self.parameters)
+        return self._optimizers[decay]
 
     def take(self, x: Tensor, y: Tensor, batch: Batch) -> Tensor:
         """Take one step."""

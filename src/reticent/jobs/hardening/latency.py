@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from reticent.findings.harden import Latency
 from reticent.jobs.hardening.ready import Ready
 from reticent.jobs.hardening.repair import Repaired, network
+from reticent.procedures.prune import Prune
 from reticent.sparsify.structured import coupled, shrunk
 
 CALLS = 50
@@ -20,9 +21,10 @@ def latency(ready: Ready, made: Repaired) -> Latency:
     """Measure how long the model takes before and after, without the filters that are gone."""
     x = ready.materials.prepare(ready.materials.members.x[:1])
     models = [network(ready, state) for state in (ready.trained, made.state)]
-    smaller = getattr(ready.after.recipe.procedure, "structure", "") == "filters"
-    if smaller:
-        models[1] = shrunk(models[1], coupled(models[1], x), made.masks)
+    spec = ready.after.recipe.procedure
+    smaller = isinstance(spec, Prune) and spec.structure == "filters"
+    if isinstance(spec, Prune) and smaller:
+        models[1] = shrunk(models[1], coupled(models[1], x, spec.skip), made.masks)
     seconds = [[_timed(model, x) for model in models] for _ in range(CALLS)]
     before, after = (median(one) for one in zip(*seconds, strict=True))
     return Latency(seconds_before=before, seconds_after=after, smaller=smaller)

@@ -17,7 +17,7 @@ from reticent.jobs.hardening.ready import Ready
 from reticent.population.population import TrainingRun
 from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import snapshot
-from reticent.sparsify.masks import MASK, Masks
+from reticent.sparsify.masks import Masks, of_masks
 from reticent.spec import canonical, full, identity
 from reticent.store import Draft, Store
 from reticent.training.memory import peak
@@ -54,8 +54,7 @@ def repaired(ready: Ready, store: Store) -> Repaired:
     run, made = store.found_or_made(run_id, partial(_make, ready))
     facts, masks = run.read(RepairFacts), Masks()
     if facts.sparsity is not None:
-        kept = load_file(run.file("artefacts.safetensors"))
-        masks = {name.removeprefix(MASK): value for name, value in kept.items() if name.startswith(MASK)}
+        masks = of_masks(load_file(run.file("artefacts.safetensors")))
     return Repaired(run_id, load_file(run.file("weights.safetensors")), masks, facts, fresh=made is not None)
 
 

@@ -83,14 +83,15 @@ class PrivateRun(Run):
         """Return how many steps visit each record once, expected."""
         return steps_an_epoch(self.mechanism.rate)
 
-    def sample(self) -> tuple[Tensor, list[int]]:
+    def sample(self, epoch: int) -> tuple[Tensor, list[int], list[float]]:
         """Draw each step's records: every member by a coin of its own."""
+        del epoch
         count = len(self.materials.members)
         drawn = [
             torch.nonzero(torch.rand(count, generator=self.order, dtype=torch.float64) < self.mechanism.rate).view(-1)
             for _ in range(self.steps)
         ]
-        return torch.cat(drawn), [len(rows) for rows in drawn]
+        return torch.cat(drawn), [len(rows) for rows in drawn], [self.recipe.weight_decay] * len(drawn)
 
     def take(self, x: Tensor, y: Tensor, batch: Batch) -> Tensor:
         """Take one step: clip, add up, add noise, divide by the expected number of records, update."""

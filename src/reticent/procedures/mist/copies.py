@@ -79,7 +79,7 @@ class Copy(Run):
         recipe, members = self.recipe, self.materials.members
         self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, max(0, self.step - 1), self.steps)
         self.training_mode()
-        drawn, sizes = self.sample()
+        drawn, sizes, _ = self.sample(0)
         total = torch.zeros((), dtype=torch.float64, device=members.y.device)
         for ids in torch.split(drawn.to(members.y.device), sizes):
             prepare = self.materials.prepare

@@ -16,11 +16,11 @@ from reticent.findings.training import OnsetFacts, PptpFacts, ProcedureFacts
 from reticent.locate.layers import Onset, onset
 from reticent.models.stages import stages
 from reticent.objectives import OBJECTIVES
-from reticent.procedures.base import State, named, own, snapshot
+from reticent.procedures.base import State, named, own, snapshot, undefended
 from reticent.procedures.costs import Costs, Short
 from reticent.procedures.pptp.choice import chosen, measurable, possible, started
 from reticent.procedures.pptp.spec import AUTO, PPTP
-from reticent.procedures.two_stage import First, SetBack, TwoStage, accuracies, undefended
+from reticent.procedures.two_stage import First, SetBack, TwoStage, accuracies
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams

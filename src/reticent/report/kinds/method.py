@@ -147,6 +147,7 @@ def parts(recipe: Plain) -> list[tuple[str, str]]:
     named = (
         ("Architecture", "architecture", None),
         ("Objective", "objective", None),
+        ("Records chosen by", "sampler", "shuffle"),
         ("Trained by procedure", "procedure", "plain"),
         ("Answers changed by", "output", "none"),
     )

@@ -174,14 +174,17 @@ LIES = {
         "needs: IN references",
     ),
     "no logits to learn from": ("learned", needing(ATTACKS["learned"], logits=False), "access or needs"),
+    "weak places": ("attack-r", entry("attack-r", strong=False), "strong"),
+    "strong shares": ("risk-score", entry("risk-score", strong=True), "strong"),
+    "a strong network": ("nn", entry("nn", strong=True), "strong"),
     "weak proxies": ("pmia", entry("pmia", strong=False), "strong"),
 }
 
 
 @pytest.mark.parametrize("lie", LIES)
 def test_a_planted_lie_is_found(lie):
-    options, planted, found = LIES[lie]
-    assert any(one.startswith(found) for one in lies(planted, parse(options)))
+    name, planted, found = LIES[lie]
+    assert any(one.startswith(found) for one in lies(planted, SPECS[list(ATTACKS).index(name)]))
 
 
 @pytest.mark.parametrize(

@@ -54,6 +54,25 @@ def test_after_the_audit_all_is_finished(planned):
     assert (after.finished, after.seconds, after.disk_bytes) == (6, 0, 0)
 
 
+def test_probes_are_planned_until_they_are_there(planned):
+    *_, folder = planned
+    values = SMALL | {
+        "store": folder / "store",
+        "attacks": ["label-only"],
+        "attack": {"label-only": {"by": "boundary"}},
+    }
+
+    def size():
+        return sum(path.stat().st_size for path in (folder / "store").rglob("*") if path.is_file())
+
+    before, taken = reticent.plan(**values), size()
+    assert (before.finished, before.seconds > 0) == (0, True)
+    reticent.audit(**values, out=folder / "probed", replicates=100)
+    assert (size() - taken) / 2 < before.disk_bytes < 2 * (size() - taken)
+    after = reticent.plan(**values)
+    assert (after.finished, after.seconds, after.disk_bytes) == (6, 0, 0)
+
+
 def test_an_epoch_counts_as_often_as_there_are_epochs(tmp_path):
     values = {"records": 1000, "models": 64, "workers": 1, "store": tmp_path, "architecture__widths": [8]}
     few, many = (reticent.plan(**values, epochs=epochs) for epochs in (1, 400))

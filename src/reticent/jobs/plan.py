@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from torch import Tensor
@@ -17,7 +17,7 @@ from reticent.findings.plan import Plan, PlannedRate
 from reticent.jobs.config import Job, called
 from reticent.options import AuditConfig
 from reticent.population.population import Population
-from reticent.population.worker import Maker
+from reticent.population.worker import Maker, find
 from reticent.procedures import PROCEDURES, Trained, entry
 from reticent.procedures.costs import cut
 from reticent.samplers.shuffle import Shuffle
@@ -32,6 +32,9 @@ SPAWN_SECONDS = 3.0
 """What it takes to start worker processes."""
 FILES_BYTES = 8 * 1024
 """What the small files of a model's two runs take."""
+
+FEW = 100
+"""Records that a probe is asked of here."""
 
 
 def plan(config: AuditConfig | str | Path | None = None, **values: Any) -> Plan:
@@ -62,14 +65,15 @@ def plan(config: AuditConfig | str | Path | None = None, **values: Any) -> Plan:
 def estimate(job: Job) -> Plan:
     """Estimate what a job takes."""
     population, store = job.population, Store(Path(job.config.store))
-    finished = sum(store.find(population.signals_id(m)) is not None for m in range(population.models))
-    left = population.models - finished
+    finished = sum(find(population, store, model) is not None for model in range(population.models))
+    left = sum(store.find(population.signals_id(model)) is None for model in range(population.models))
     trained, start, one, first = _probe(population, store, job.device)
+    probes = _probes(population, store, job.device, trained)
     missing, found = _earlier(population, store)
     non_members = int((~population.membership.matrix).sum(axis=1).min())
     signals = 4 * (len(population.roles.audited) + len(population.roles.population))
     signals *= population.records.classes + len(population.queries.views())
-    workers = min(job.workers, max(left, 1))
+    workers = min(job.workers, max(population.models - finished, 1))
     each = one - (first * found / left if left else 0.0)
     state = _bytes(trained.model.state_dict()) + _bytes(trained.initial)
     disk = left * (state + _bytes(trained.artefacts) + signals + FILES_BYTES)
@@ -80,10 +84,12 @@ def estimate(job: Job) -> Plan:
         device=job.device,
         records=len(population.roles.audited),
         parameters=sum(p.numel() for p in trained.model.parameters()),
-        seconds_per_model=one,
-        seconds=each * math.ceil(left / workers) + (start + SPAWN_SECONDS * (workers > 1) if left else 0.0),
+        seconds_per_model=one + sum(probe.seconds for probe in probes),
+        seconds=each * math.ceil(left / workers)
+        + sum(probe.seconds * math.ceil(probe.left / workers) for probe in probes)
+        + (start + SPAWN_SECONDS * (workers > 1) if finished < population.models else 0.0),
         memory_bytes=peak_of_process() * workers,
-        disk_bytes=disk + missing * (state + FILES_BYTES // 2),
+        disk_bytes=disk + missing * (state + FILES_BYTES // 2) + sum(probe.left * probe.bytes for probe in probes),
         smallest_fpr=1 / non_members,
         rates=tuple(
             PlannedRate(fpr=fpr, measurable=allowed(fpr, non_members) >= 1, non_members_needed=records_needed(fpr))
@@ -118,6 +124,28 @@ def _probe(population: Population, store: Store, device: str) -> tuple[Trained, 
     spent = min(once, twice) if proves else once
     stages = {one.name: one.seconds for one in again.facts.stages}
     return trained, start, once - spent + short.whole(spent, stages) + asking, short.first(stages)
+
+
+class _Probed(NamedTuple):
+    """A probe: of how many models its answers are missing, and what it takes of each."""
+
+    left: int
+    seconds: float
+    bytes: int
+
+
+def _probes(population: Population, store: Store, device: str, trained: Trained) -> list[_Probed]:
+    """Ask a model each probe of a few records, of all where another model is trained for it."""
+    found, maker, rows = [], Maker(population, store, device), range(population.models)
+    for probe in population.probes:
+        asked = maker.audited if probe.of_population else Examples(maker.audited.x[:FEW], maker.audited.y[:FEW])
+        started = time.perf_counter()
+        said = maker.probed(0, trained.model, probe, asked)
+        share = len(maker.audited) / len(asked)
+        left = sum(store.find(population.probe_id(row, probe)) is None for row in rows)
+        size = int(share * said.numel()) * said.element_size() + 8 * len(maker.audited) + FILES_BYTES // 8
+        found.append(_Probed(left, share * (time.perf_counter() - started), size))
+    return found
 
 
 def _proves(recipe: Recipe) -> bool:

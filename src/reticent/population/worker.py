@@ -320,13 +320,18 @@ class Maker:
         ).to_json()
 
     @fixed()
+    def probed(self, model: int, network: nn.Module, probe: Probe, examples: Examples) -> Tensor:
+        """Ask a network what a probe asks of some records."""
+        population = self.population
+        with population.streams(model).lent("probing"):
+            output = None if probe.of_labels else self._output(model, network)
+            given = network.eval(), examples, self.prepare, population.records.classes, population.seed
+            return PROBES[probe.method](probe, Probed(*given, self.others, population.recipe, output))
+
     def _probe(self, model: int, network: nn.Module, probe: Probe, draft: Draft) -> None:
         population = self.population
         started = time.perf_counter()
-        with population.streams(model).lent("probing"):
-            output = None if probe.of_labels else self._output(model, network)
-            given = network.eval(), self.audited, self.prepare, population.records.classes, population.seed
-            said = PROBES[probe.method](probe, Probed(*given, self.others, population.recipe, output))
+        said = self.probed(model, network, probe, self.audited)
         draft.write_arrays("probe.safetensors", {ANSWERS: _array(said)})
         draft.write_arrays("roles.safetensors", {"audited": population.roles.audited})
         draft.write_json("spec.json", canonical(population.probe_spec(model, probe)) | {"probe": full(probe)})

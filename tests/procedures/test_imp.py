@@ -19,7 +19,7 @@ from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES
 from reticent.population.population import Population
 from reticent.population.worker import Maker
-from reticent.procedures import imp, plain
+from reticent.procedures import PROCEDURES, entry, imp, plain
 from reticent.procedures.base import fresh, objective, snapshot
 from reticent.procedures.check import check
 from reticent.procedures.imp import Imp, repair, train
@@ -309,6 +309,21 @@ def test_a_model_that_is_trained_already_goes_through_all_rounds():
 def test_what_cannot_be_pruned_is_refused(recipe, error, words):
     with pytest.raises(error, match=words):
         check(recipe, 0), train(recipe, materials(noise()), STREAMS)
+
+
+def test_a_repair_needs_the_initial_state_unless_the_trained_values_are_kept():
+    for procedure, told in ((Imp(), False), (Imp(rewind=1.0), False), (Imp(values="trained"), True)):
+        assert entry(SMALL.replace(procedure=procedure)).goes_on(SMALL.replace(procedure=procedure)) is told
+    assert PROCEDURES["prune"].goes_on(SMALL.replace(procedure=PROCEDURES["prune"].spec()))
+
+
+@pytest.mark.parametrize(("method", "epochs"), [("imp", None), ("prune", 20), ("cwrf", 50), ("pptp", 50)])
+def test_the_epochs_of_what_follows_are_those_of_the_procedure(method, epochs):
+    recipe = SMALL.replace(epochs=100, procedure=PROCEDURES[method].spec())
+    assert entry(recipe).tuning_epochs(recipe) == epochs
+    seven = {} if method == "imp" else {"tuning_epochs": 7}
+    recipe = recipe.replace(procedure=PROCEDURES[method].spec(**seven))
+    assert entry(recipe).tuning_epochs(recipe) == (7 if seven else None)
 
 
 def test_the_untouched_loop_is_the_same_as_before():

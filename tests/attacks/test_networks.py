@@ -17,7 +17,7 @@ from reticent.attacks.base import Problem
 from reticent.attacks.cross_fitting import folds, words
 from reticent.attacks.fitting import Answers, Schedule, top_three
 from reticent.data.membership import Membership
-from reticent.errors import TooFewReferencesError
+from reticent.errors import SpecError, TooFewReferencesError
 from reticent.jobs.measure import Settings, attacked
 from reticent.objectives.adv_reg import Attacker, fit_loss
 from reticent.signals.matrix import Signals
@@ -308,6 +308,13 @@ def test_who_knows_half_of_the_members_is_told_nothing_of_the_records_that_are_s
         again = score(spec, replace(case, membership=Membership(turned)))[0]
         np.testing.assert_array_equal(again[fold == part], scores[fold == part])
         assert not np.array_equal(again, scores)
+
+
+@pytest.mark.parametrize("options", [{"references": 2}, {"groups": 3}, {"folds": 5}])
+def test_who_knows_half_of_the_members_is_given_no_references_groups_or_folds(options):
+    with pytest.raises(SpecError, match="no references, groups or folds where known is half"):
+        parse({"method": "nasr", "known": "half", **options})
+    assert parse({"method": "nasr", **options})
 
 
 def test_the_defence_is_one_less_the_balanced_accuracy_of_the_discriminator():

@@ -1,5 +1,7 @@
 """Quantile regression: heads, crossing, corrected rates, and what the audit says of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -9,13 +11,14 @@ from scipy.stats import binom, kstest, norm
 from torch import nn
 
 import reticent
-from reticent.attacks import Problem, parse, score
+from reticent.attacks import Problem, parse, quantile, score
 from reticent.attacks.base import Inputs
 from reticent.attacks.fitting import Schedule, fit
 from reticent.attacks.quantile import claims, normal_loss, pinball_loss
 from reticent.attacks.quantile.levels import LEVELS, NORMAL, conformal, gaussian, pinball
 from reticent.auditing.claimed import claimed_rates
 from reticent.data.membership import Membership
+from reticent.data.units import Units
 from reticent.errors import InputError
 from reticent.signals.matrix import Signals
 
@@ -171,6 +174,31 @@ def test_without_a_population_nothing_is_claimed():
     assert claims(case, found) is None
 
 
+def test_duplicates_and_units_are_scored_by_what_was_learned_of_others(monkeypatch):
+    """Rules are asked in turn for halves: no half has a copy, or a unit, of what its rule learned from."""
+    once = np.repeat(np.arange(20), 2)
+    known = Membership.draw(2, 20, 0).matrix[:, once]
+    case = problem(3, population=0, records=40, membership=known, targets=[0])
+    copied = case.among(once)
+    units = replace(case, units=Units.of("person", once))
+    for given, x in ((copied, case.inputs.audited[once]), (units, case.inputs.audited)):
+        learned = []
+        monkeypatch.setattr(
+            quantile, "_Rule", lambda _, __, own, *rest, to=learned: to.append(own) or (lambda _, told: told)
+        )
+        score(parse({"method": "quantile", "steps": 2}), given)
+        halves = [set(once[(x[:, None] == own[None]).all(axis=2).any(axis=1)]) for own in learned]
+        assert [bool(halves[0]), bool(halves[1]), halves[0] & halves[1]] == [True, True, set()]
+
+
+@pytest.mark.parametrize(("conformal", "fewest"), [(True, 3), (False, 2)])
+def test_too_few_records_to_learn_from_are_refused(conformal, fewest):
+    spec = parse({"method": "quantile", "conformal": conformal, "steps": 2})
+    with pytest.raises(InputError, match=f"quantile: expected at least {fewest} records .* got {fewest - 1}: give"):
+        score(spec, made("tabular", audited=20, population=fewest - 1))
+    assert np.isfinite(score(spec, made("tabular", audited=20, population=fewest))).all()
+
+
 def test_outputs_alone_are_refused_and_records_beside_them_are_enough():
     case = made("tabular", members=2.0, audited=300, models=2)
     brought = {
@@ -188,6 +216,14 @@ def test_claimed_rates_are_counted_on_non_members():
     (one,) = claimed_rates(rates, members, [0.1])
     assert (one.realised, one.least, one.most) == (0.5, 0.25, 0.75)
     assert (one.non_members, one.within, one.targets) == (4, 1, 2)
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.01, 0.001])
+def test_a_rate_that_equals_the_claimed_one_is_not_below_it(rate):
+    """Attacks tell one minus their score, and 1 - 0.9 is below 0.1."""
+    outside = np.zeros((1, 2), dtype=bool)
+    for claim, realised in ((rate, 0.0), (1 - (1 - rate), 0.0), (rate - 1e-6, 0.5)):
+        assert claimed_rates(np.array([[claim, 1.0]]), outside, [rate])[0].realised == realised
 
 
 def test_the_audit_says_which_rates_are_realised(tmp_path):

@@ -71,6 +71,11 @@ def noted(taught, epochs, output=None, recipe=None):
     )  # fmt: skip
 
 
+def test_a_warmup_that_is_longer_than_a_students_training_is_all_of_that(taught):
+    recipe = Recipe(batch_size=20, epochs=100, warmup_epochs=40)
+    assert noted(taught, 2, recipe=recipe).isfinite().all()
+
+
 def test_a_student_draws_nearer_to_its_teacher_than_to_the_labels(taught):
     teacher, (audited, _), prepare_ = taught
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Attacks: from what models say of records to scores, higher for likelier members; NumPy only.
+"""Attacks: from what models say of records to scores, higher for likelier members; torch where one is fitted.
 
 To add one: see the table in CONTRIBUTING.
 """

@@ -51,12 +51,13 @@ class Pairs(NamedTuple):
         return np.arange(len(self.models)) < len(self.models) // 2
 
 
-def words(problem: Problem, rng: np.random.Generator) -> Words:
-    """Hash what all models say of each record, ``(N,)``, or of each unit's; `rng` gives what is hashed along."""
-    salt = rng.integers(2**63, size=problem.signals.models, dtype=np.uint64)[:, None]
+def words(problem: Problem, rng: np.random.Generator, models: Rows | None = None) -> Words:
+    """Hash what models, by default all, say of each record, ``(N,)``, or of each unit's; `rng` gives the salt."""
+    rows = np.arange(problem.signals.models) if models is None else models
+    salt = rng.integers(2**63, size=problem.signals.models, dtype=np.uint64)[rows, None]
     result = np.empty(problem.signals.records, dtype=np.uint64)
     for block in problem.signals.blocks():
-        bits = np.asarray(problem.signals.margins[:, block], dtype=np.float64)[:, :, 0].copy().view(np.uint64)
+        bits = np.asarray(problem.signals.margins[rows, block], dtype=np.float64)[:, :, 0].copy().view(np.uint64)
         result[block] = mixed(mixed(bits + salt).sum(axis=0, dtype=np.uint64))
     if problem.units is None:
         return result
@@ -90,7 +91,7 @@ def groups(problem: Problem, count: int = GROUPS, references: int | None = None)
             yield Group(name, some, left if references is None else np.roll(left, -number)[:references])
 
 
-def alone(problem: Problem) -> Iterator[Group]:
+def own_records(problem: Problem) -> Iterator[Group]:
     """Let each target be learned from by itself, on what is known of some of its own records."""
     for one in problem.targets:
         yield Group(("own", int(one)), np.array([one]), np.array([one]))

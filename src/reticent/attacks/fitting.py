@@ -14,7 +14,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from reticent.attacks.base import Needs, Problem, Rows
-from reticent.attacks.cross_fitting import GROUPS, HELD, Pairs, alone, folds, groups, held, pairs, words
+from reticent.attacks.cross_fitting import GROUPS, HELD, Pairs, folds, groups, held, own_records, pairs, words
 from reticent.attacks.draws import Words
 from reticent.errors import TooFewReferencesError
 from reticent.signals.matrix import Floats
@@ -175,7 +175,7 @@ def score(spec: Fitted, problem: Problem, rng: np.random.Generator, design: Desi
     seed, place = int(rng.integers(2**53)), {int(target): row for row, target in enumerate(problem.targets)}
     fold = folds(word, spec.folds)
     with fixed():
-        for group in alone(problem) if design.own else groups(problem, spec.groups, spec.references):
+        for group in own_records(problem) if design.own else groups(problem, spec.groups, spec.references):
             for part in range(spec.folds):
                 streams = Streams(seed, 0, (*group.name, part))
                 network = _fitted(spec, problem, group.references, fold != part, word, streams, design)

@@ -10,13 +10,15 @@ each half in turn. That is more than references tell, and another question, so i
 attack; there a target's own row of membership is read, of the other half than the one that is scored.
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from annotated_types import Ge
+from pydantic import model_validator
 
 from reticent.attacks import fitting
 from reticent.attacks.base import AttackEntry, Needs, Problem
+from reticent.attacks.cross_fitting import GROUPS
 from reticent.attacks.fitting import Design, Fitted, Schedule
 from reticent.signals.matrix import Floats
 
@@ -33,6 +35,15 @@ class Nasr(Fitted):
     known: Literal["references", "half"] = "references"
     """references: the attacker learns from other models; half: from one half of the target's own members and
     non-members, and scores the other half. That is a stronger attacker, who stands in no table with others."""
+
+    @model_validator(mode="after")
+    def _halves(self) -> Any:
+        if self.known == "half" and (self.references, self.groups, self.folds) != (None, GROUPS, 2):
+            raise ValueError(
+                "no references, groups or folds where known is half, which is learned from one half of a target's own "
+                f"records, got references={self.references}, groups={self.groups}, folds={self.folds}"
+            )
+        return self
 
 
 def needs(spec: Nasr) -> Needs:

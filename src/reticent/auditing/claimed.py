@@ -8,6 +8,9 @@ from reticent.arrays import Bools, Floats
 from reticent.auditing.intervals import clopper_pearson
 from reticent.findings.attack import ClaimedRate
 
+ROUNDING = 1e-12
+"""By which a rate may miss what it stands for: 1 - 0.9 is below 0.1."""
+
 
 def claimed_rates(
     claims: Floats, members: Bools, fprs: Sequence[float], confidence: float = 0.95
@@ -25,7 +28,7 @@ def claimed_rates(
     """
     found = []
     for fpr in fprs:
-        flagged = np.array([np.count_nonzero(row[~own] < fpr) for row, own in zip(claims, members, strict=True)])
+        flagged = np.count_nonzero((claims < fpr - ROUNDING) & ~members, axis=1)
         count = (~members).sum(axis=1)
         shares, (low, high) = flagged / count, clopper_pearson(flagged, count, confidence)
         found.append(

@@ -118,8 +118,8 @@ class Listing(Finding):
     foreign: tuple[str, ...]
     "Names in ``runs/`` that reticent did not make; they are left alone."
 
-    def signals_of(self, run: Run) -> tuple[Run, ...]:
-        """Find the signals of a training run."""
+    def made_from(self, run: Run) -> tuple[Run, ...]:
+        """Find what models of a training run were asked: signals and answers to probes."""
         return tuple(one for one in self.runs if one.of == run.id)
 
 

@@ -222,7 +222,7 @@ def show(found: Listing, run: Run) -> RunShown:
     return RunShown(
         **dict(run),
         files=tuple(File(name=name, bytes=present.get(name), sha256=run.digests.get(name)) for name in names),
-        signals=tuple(one.folder for one in found.signals_of(run)),
+        signals=tuple(one.folder for one in found.made_from(run)),
     )
 
 
@@ -286,7 +286,7 @@ def plan(
     folders = {run.folder for run in asked}
     for run in asked:
         # Others were made from a finished run alone: a folder beside it of the same name is not that run.
-        signals = found.signals_of(run) if run.kind not in OF_A_MODEL and run.folder == run.id else ()
+        signals = found.made_from(run) if run.kind not in OF_A_MODEL and run.folder == run.id else ()
         held = next((who for one in (run, *signals) if (who := _holder(store, one.id))), None)
         if held and names:
             raise StoreLockedError(f"run {run.id} is in use by {held}, which is alive: nothing was removed")

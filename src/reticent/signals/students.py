@@ -53,6 +53,7 @@ def losses(
     usual = Recipe()
     plain = recipe.replace(
         epochs=spec.epochs,
+        warmup_epochs=min(recipe.warmup_epochs, spec.epochs),
         objective=usual.objective,
         sampler=usual.sampler,
         procedure=usual.procedure,

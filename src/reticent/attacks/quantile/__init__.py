@@ -21,8 +21,10 @@ from numpy.typing import NDArray
 from scipy.special import ndtr
 
 from reticent.attacks.base import AttackEntry, Inputs, Needs, Problem
+from reticent.attacks.cross_fitting import folds, words
 from reticent.attacks.fitting import Schedule, ask, fit
 from reticent.attacks.quantile.levels import LEVELS, WIDEST, conformal, gaussian, pinball
+from reticent.errors import InputError
 from reticent.signals.matrix import Floats, Signals
 from reticent.spec import Spec
 
@@ -77,10 +79,11 @@ def score(spec: Quantile, problem: Problem, rng: np.random.Generator) -> Floats:
         for row, target in enumerate(problem.targets):
             streams = Streams(seed, int(target))
             if problem.population is None:
-                half = np.random.default_rng(seed).permutation(problem.signals.records) % 2 == 0
-                for part in (half, ~half):
-                    rule = _Rule(spec, inputs, inputs.audited[~part], audited[row, ~part], streams.child(int(part[0])))
-                    scores[row, part] = rule(inputs.audited[part], audited[row, part])
+                half = folds(words(problem, np.random.default_rng(seed), np.array([target])), 2)
+                for number in range(2):
+                    part, x = half == number, inputs.audited
+                    rule = _Rule(spec, inputs, x[~part], audited[row, ~part], streams.child(number))
+                    scores[row, part] = rule(x[part], audited[row, part])
             else:
                 told = _margins(problem.population, np.array([target]))[0]
                 rule = _Rule(spec, inputs, inputs.population, told, streams)
@@ -96,11 +99,17 @@ class _Rule:
         self._kind, self._calibration = inputs.kind, None
         order = np.random.default_rng(streams.integer("division")).permutation(len(x))
         sizes = HELD if spec.conformal else (1 - HELD[1], HELD[1])
-        learned, stopping, rest = np.split(order, np.cumsum([max(1, int(share * len(x))) for share in sizes]))
+        parts = np.split(order, np.cumsum([max(1, int(share * len(x))) for share in sizes]))
+        if not all(map(len, parts if spec.conformal else parts[:2])):
+            raise InputError(
+                f"quantile: expected at least {2 + spec.conformal} records to learn from, got {len(x)}: give more "
+                "records that no model sees, or leave this attack out"
+            )
+        learned, stopping, rest = parts
         self._centre, self._spread = float(scores[learned].mean()), float(scores[learned].std()) or 1.0
         self._shift, self._scale = _columns(inputs.kind, x[learned])
         self._network = self._fitted(spec, inputs, x, scores, (learned, stopping), streams)
-        if spec.conformal and len(rest):
+        if spec.conformal:
             self._calibration = self._levels(x[rest], scores[rest])
 
     def __call__(self, x: NDArray[Any], scores: Floats) -> Floats:

@@ -14,6 +14,7 @@ import reticent
 from reticent.data.membership import Membership
 from reticent.data.roles import Roles
 from reticent.errors import ModelError, SpecError
+from reticent.jobs.plan import _earlier
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES
@@ -206,6 +207,18 @@ def test_every_round_is_a_run_that_is_made_once_with_the_bits_of_all_at_once(tmp
     again = Maker(population(using(rounds=16, at=2, **options)), store, "cpu").make(0)
     assert len(list((tmp_path / "store" / "runs").iterdir())) == before + 1, "only what it answers is new"
     assert not again.fresh
+
+
+def test_rounds_that_are_found_are_taken_off_a_plan(tmp_path):
+    store, whole = Store(tmp_path / "store").open(), population(using())
+    assert _earlier(whole, store) == (4 * 3, [])
+    Maker(population(using(rounds=2)), store, "cpu").make(0)
+    Maker(population(using().replace(procedure=Plain())), store, "cpu").make(1)
+    assert _earlier(whole, store) == (0 + 2 + 3 + 3, [2 / 3, 0.0])
+    short, stages = imp.short(whole.recipe), {"training": 1.0, "round 1": 2.0}
+    assert short.first(stages) == 4
+    assert short.first(stages, 2 / 3) == 4 + 2 * (4 * 2.0)
+    assert short.whole(3.0, stages) == 4 + 3 * (4 * 2.0)
 
 
 def test_a_round_is_one_run_whatever_rounds_were_meant_to_follow():

@@ -133,6 +133,13 @@ def test_room_for_first_stages_is_planned_until_they_are_there(tmp_path):
     assert reticent.plan(**values, defense="cwrf:scoring_steps=5").disk_bytes == 0
 
 
+def test_rounds_that_are_there_take_no_time(tmp_path):
+    values = SMALL | {"store": tmp_path / "store", "models": 4}
+    _trained(values | {"defense": "imp:rounds=4"})
+    made = reticent.plan(**values, defense="imp:rounds=5")
+    assert made.seconds < 0.6 * 4 * made.seconds_per_model
+
+
 def _trained(values):
     """Train a population, and return what the store takes then."""
     folder = values["store"]

@@ -14,12 +14,13 @@ import reticent
 from reticent.data.membership import Membership
 from reticent.data.roles import Roles
 from reticent.errors import ModelError, SpecError
+from reticent.jobs.plan import _earlier
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES
 from reticent.population.population import Population
 from reticent.population.worker import Maker
-from reticent.procedures import imp, plain
+from reticent.procedures import PROCEDURES, entry, imp, plain
 from reticent.procedures.base import fresh, objective, snapshot
 from reticent.procedures.check import check
 from reticent.procedures.imp import Imp, repair, train
@@ -208,6 +209,18 @@ def test_every_round_is_a_run_that_is_made_once_with_the_bits_of_all_at_once(tmp
     assert not again.fresh
 
 
+def test_rounds_that_are_found_are_taken_off_a_plan(tmp_path):
+    store, whole = Store(tmp_path / "store").open(), population(using())
+    assert _earlier(whole, store) == (4 * 3, [])
+    Maker(population(using(rounds=2)), store, "cpu").make(0)
+    Maker(population(using().replace(procedure=Plain())), store, "cpu").make(1)
+    assert _earlier(whole, store) == (0 + 2 + 3 + 3, [2 / 3, 0.0])
+    short, stages = imp.short(whole.recipe), {"training": 1.0, "round 1": 2.0}
+    assert short.first(stages) == 4
+    assert short.first(stages, 2 / 3) == 4 + 2 * (4 * 2.0)
+    assert short.whole(3.0, stages) == 4 + 3 * (4 * 2.0)
+
+
 def test_a_round_is_one_run_whatever_rounds_were_meant_to_follow():
     runs = [population(SMALL.replace(procedure=p)).training_id(0) for p in (Imp(rounds=16, at=8), Imp(rounds=8), Imp())]
     assert len(set(runs)) == 1
@@ -309,6 +322,21 @@ def test_a_model_that_is_trained_already_goes_through_all_rounds():
 def test_what_cannot_be_pruned_is_refused(recipe, error, words):
     with pytest.raises(error, match=words):
         check(recipe, 0), train(recipe, materials(noise()), STREAMS)
+
+
+def test_a_repair_needs_the_initial_state_unless_the_trained_values_are_kept():
+    for procedure, told in ((Imp(), False), (Imp(rewind=1.0), False), (Imp(values="trained"), True)):
+        assert entry(SMALL.replace(procedure=procedure)).goes_on(SMALL.replace(procedure=procedure)) is told
+    assert PROCEDURES["prune"].goes_on(SMALL.replace(procedure=PROCEDURES["prune"].spec()))
+
+
+@pytest.mark.parametrize(("method", "epochs"), [("imp", None), ("prune", 20), ("cwrf", 50), ("pptp", 50)])
+def test_the_epochs_of_what_follows_are_those_of_the_procedure(method, epochs):
+    recipe = SMALL.replace(epochs=100, procedure=PROCEDURES[method].spec())
+    assert entry(recipe).tuning_epochs(recipe) == epochs
+    seven = {} if method == "imp" else {"tuning_epochs": 7}
+    recipe = recipe.replace(procedure=PROCEDURES[method].spec(**seven))
+    assert entry(recipe).tuning_epochs(recipe) == (7 if seven else None)
 
 
 def test_the_untouched_loop_is_the_same_as_before():

@@ -82,19 +82,10 @@ class RepairRun(Finding):
     "What the method says of the repair; an inner procedure adds its own."
     notices: Annotated[tuple[str, ...], Empty] = ()
     "What the method had to say, for people."
-
-    @property
-    def tuning_epochs(self) -> int:
-        """Epochs of the second training."""
-        procedure, epochs = self.recipe["procedure"], self.recipe["epochs"]
-        given = procedure.get("tuning_epochs") if isinstance(procedure, dict) else None
-        return int(given or max(1, int(epochs) // 2))  # type: ignore[arg-type]
-
-    @property
-    def goes_back(self) -> bool:
-        """Whether it needs the state before training."""
-        procedure = self.recipe["procedure"]
-        return not isinstance(procedure, dict) or procedure["method"] != "prune"
+    tuning_epochs: Annotated[Count | None, LeftOut] = None
+    "Of the second training, or of each fine-tuning; left out where what follows is as long as the training."
+    goes_on: Annotated[bool, Empty] = False
+    "It goes on from the trained values alone; the state before training does not matter."
 
 
 class CompactFile(Finding):

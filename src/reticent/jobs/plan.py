@@ -2,8 +2,9 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -69,12 +70,12 @@ def estimate(job: Job) -> Plan:
     left = sum(store.find(population.signals_id(model)) is None for model in range(population.models))
     trained, start, one, first = _probe(population, store, job.device)
     probes = _probes(population, store, job.device, trained)
-    missing, found = _earlier(population, store)
+    missing, rounds = _earlier(population, store)
     non_members = int((~population.membership.matrix).sum(axis=1).min())
     signals = 4 * (len(population.roles.audited) + len(population.roles.population))
     signals *= population.records.classes + len(population.queries.views())
     workers = min(job.workers, max(population.models - finished, 1))
-    each = one - (first * found / left if left else 0.0)
+    each = one - sum(map(first, rounds)) / max(left, 1)
     state = _bytes(trained.model.state_dict()) + _bytes(trained.initial)
     disk = left * (state + _bytes(trained.artefacts) + signals + FILES_BYTES)
     return Plan(
@@ -98,10 +99,11 @@ def estimate(job: Job) -> Plan:
     )
 
 
-def _probe(population: Population, store: Store, device: str) -> tuple[Trained, float, float, float]:
+def _probe(population: Population, store: Store, device: str) -> tuple[Trained, float, float, Callable[[float], float]]:
     """Train and ask one model for a few epochs, and estimate what it takes.
 
-    Seconds: until the first step is over, once a process; of training and asking a model; of its first stage.
+    Seconds: until the first step is over, once a process; of training and asking a model; of its first stage
+    and a share of the rounds after it.
     """
     maker = Maker(population, store, device)
     recipe = population.recipe
@@ -123,7 +125,7 @@ def _probe(population: Population, store: Store, device: str) -> tuple[Trained, 
     # The noise of an epsilon is looked for once a model, and known when the same is trained again.
     spent = min(once, twice) if proves else once
     stages = {one.name: one.seconds for one in again.facts.stages}
-    return trained, start, once - spent + short.whole(spent, stages) + asking, short.first(stages)
+    return trained, start, once - spent + short.whole(spent, stages) + asking, partial(short.first, stages)
 
 
 class _Probed(NamedTuple):
@@ -165,10 +167,11 @@ def _first_batch(materials: Materials, recipe: Recipe) -> Materials:
     return replace(materials, members=Examples(members.x[:size], members.y[:size]))
 
 
-def _earlier(population: Population, store: Store) -> tuple[int, int]:
-    """Count the runs of earlier stages that will be made, and the models of which one is found."""
+def _earlier(population: Population, store: Store) -> tuple[int, list[float]]:
+    """Count the runs of earlier stages that will be made; by model of which one is found, the share of rounds done."""
     stages = population.earlier
     known = ((row, population.signals_id(row), population.training_id(row)) for row in range(population.models))
     todo = [row for row, signals, training in known if store.find(signals) is None and store.find(training) is None]
     there = [[store.find(stage.training_id(row)) is not None for stage in stages] for row in todo]
-    return sum([*one, True].index(True) for one in there), sum(map(any, there))
+    missing = [[*one, True].index(True) for one in there]
+    return sum(missing), [(len(stages) - 1 - count) / len(stages) for count in missing if count < len(stages)]

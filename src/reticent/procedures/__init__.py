@@ -32,6 +32,7 @@ PROCEDURES: dict[str, ProcedureEntry] = {
         first=imp.first,
         sampled=True,
         repair=imp.repair,
+        goes_on=imp.goes_on,
         short=imp.short,
     ),
     "pptp": pptp.METHOD.entry(
@@ -43,6 +44,7 @@ PROCEDURES: dict[str, ProcedureEntry] = {
         "Small weights, or whole filters, are pruned from a trained network in rounds, and the others fine-tuned.",
         paper="Shang et al. (2025), WeMem",
         cost="twice plain training",
+        goes_on=lambda _: True,
     ),
 }
 

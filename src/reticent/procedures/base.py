@@ -83,6 +83,8 @@ class ProcedureEntry:
             materials, streams, the run that trained it or None) -> Trained``; None where nothing follows.
         sampled: all that it trains behind its first stage is trained on all members, so that a sampler may say which of
             them an epoch visits.
+        tuning_epochs: how many epochs its second training has, or each fine-tuning; None where there is none.
+        goes_on: that repair takes the trained state alone, so that the initial one does not matter.
         traced: it trains one network on all members by runs of the loop that follow each other, so that their losses
             can be followed from before training to its end.
         short: makes a short training of a recipe, by which its cost is estimated.
@@ -105,6 +107,8 @@ class ProcedureEntry:
     first: Callable[[Recipe], Recipe | None] = lambda _: None
     repair: Callable[[State, State, Recipe, Materials, Streams, Before | None], Trained] | None = None
     sampled: bool = False
+    tuning_epochs: Callable[[Recipe], int | None] = lambda _: None
+    goes_on: Callable[[Recipe], bool] = lambda _: False
     traced: bool = False
     short: Callable[[Recipe], Short] = by_epochs
 

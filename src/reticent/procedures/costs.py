@@ -16,6 +16,8 @@ FIRST = "training"
 """The stage that is a first training."""
 SCORING = "memorisation"
 """The stage in which memorisation scores are measured."""
+ROUND = "round 1"
+"""The stage that is a round of pruning, which stands for all that are alike."""
 FEW = 4
 """Epochs of a short training whose objective adds something between two epochs; else there is one."""
 
@@ -68,9 +70,11 @@ class Short:
         own = (stages[name] * self.times.get(name, 1.0) + longer * self.inside.get(name, 0.0) for name in stages)
         return self.rest * max(0.0, seconds - sum(stages.values())) + sum(own)
 
-    def first(self, stages: Mapping[str, float]) -> float:
-        """Estimate what the first training takes, of the whole."""
-        return stages.get(FIRST, 0.0) * self.times.get(FIRST, 1.0)
+    def first(self, stages: Mapping[str, float], rounds: float = 0.0) -> float:
+        """Estimate what the first training takes, of the whole, and so large a share of the rounds after it."""
+        return sum(
+            stages.get(name, 0.0) * self.times.get(name, 1.0) * share for name, share in [(FIRST, 1), (ROUND, rounds)]
+        )
 
 
 def epochs(recipe: Recipe) -> float:

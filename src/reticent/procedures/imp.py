@@ -21,7 +21,7 @@ from reticent.findings.training import ProcedureFacts
 from reticent.procedures import plain
 from reticent.procedures.base import Before, State, Trained, given_state, named, own, snapshot
 from reticent.procedures.basic import BASIC
-from reticent.procedures.costs import FIRST, SCORING, Costs, Short, cut, epochs, few
+from reticent.procedures.costs import FIRST, ROUND, SCORING, Costs, Short, cut, epochs, few
 from reticent.procedures.scored import scored
 from reticent.procedures.two_stage import tuning
 from reticent.sparsify.criteria import scores
@@ -205,4 +205,4 @@ def short(recipe: Recipe) -> Short:
     spec, number = own(recipe, Imp), few(recipe)
     one = cut(recipe.replace(procedure=spec.replace(rounds=1, rewind=0.0)), number)
     again = spec.rounds * (epochs(recipe) - spec.rewind)
-    return Short(one, times=dict.fromkeys((FIRST, SCORING), epochs(recipe) / number) | {"round 1": again / number})
+    return Short(one, times=dict.fromkeys((FIRST, SCORING), epochs(recipe) / number) | {ROUND: again / number})

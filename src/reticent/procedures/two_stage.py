@@ -238,6 +238,7 @@ class TwoStage:
             inner=self.inner,
             first=self.first,
             repair=self.repair,
+            tuning_epochs=lambda recipe: self.second(recipe)[1].epochs,
             short=self.short,
             sampled=True,
             **said,

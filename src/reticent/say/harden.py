@@ -204,7 +204,7 @@ def _limits(found: HardenDocument, further: tuple[str, ...]) -> list[str]:
     return [
         *_accuracies(found.before, "before", found.data),
         *_sizes(found),
-        *([FRESH, UNKNOWN_START] if found.model.initial is Origin.FRESH and found.repair.goes_back else []),
+        *([FRESH, UNKNOWN_START] if found.model.initial is Origin.FRESH and not found.repair.goes_on else []),
         ONE_MODEL,
         *(_note(note, found.repair.defense) for note in found.data.notes),
         *further,
@@ -285,7 +285,8 @@ def done(repair: RepairRun) -> str:
     """Say what the repair did to the model."""
     objective = repair.recipe["objective"]
     loss = objective["method"] if isinstance(objective, dict) else objective
-    trained = f"trained for {plural(repair.tuning_epochs, 'epoch')} with {loss}"
+    epochs = "" if repair.tuning_epochs is None else f" for {plural(repair.tuning_epochs, 'epoch')}"
+    trained = f"trained{epochs} with {loss}"
     cwrf, pptp, sparse = repair.facts.cwrf, repair.facts.pptp, repair.facts.sparsity
     if sparse is not None:
         rounds = "round" if sparse.rounds == 1 else f"of {sparse.rounds} rounds"

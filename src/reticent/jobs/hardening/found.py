@@ -43,6 +43,7 @@ from reticent.jobs.work import Work
 from reticent.population import gather
 from reticent.population.population import Population
 from reticent.population.worker import Made
+from reticent.procedures import entry
 from reticent.say import blind as say_blind
 from reticent.say import epsilon as say_epsilon
 from reticent.say import harden as say
@@ -187,6 +188,7 @@ def findings(
 ) -> HardenDocument:
     """Put the document together."""
     known, recipe = ready.sorted, full(ready.after.recipe)
+    procedure = entry(ready.after.recipe)
     records, facts = known.records, repaired.facts
     sizes = len(known.members), len(known.others)
     # Only where they were alike before is it the repair that the references do not share.
@@ -218,6 +220,8 @@ def findings(
             run=repaired.run,
             facts=ProcedureFacts.model_validate(dict(facts) | {"notices": (), "stages": ()}, extra="ignore"),
             notices=facts.notices,
+            tuning_epochs=procedure.tuning_epochs(ready.after.recipe),
+            goes_on=procedure.goes_on(ready.after.recipe),
         ),
         references=ready.target,
         before=before.found,

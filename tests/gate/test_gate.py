@@ -227,9 +227,10 @@ def test_weak_attacks_fail_but_do_not_pass():
     assert (allowed.outcome, "allowed: no strong attack" in allowed.message) == ("passed", True)
 
 
-def test_strong_attacks_are_those_that_learn_from_models_with_and_without_a_record():
-    compares = {name for name, entry in ATTACKS.items() if entry.needs(entry.spec()).references_out > 0}
-    assert compares == {name for name, entry in ATTACKS.items() if entry.strong}
+def test_strong_attacks_have_models_that_were_not_trained_on_a_record():
+    each = {name: entry.needs(entry.spec()) for name, entry in ATTACKS.items()}
+    have = {name for name, needs in each.items() if needs.references_out > 0 or needs.imitators}
+    assert have >= {name for name, entry in ATTACKS.items() if entry.strong} >= {"lira", "rmia", "learned"}
 
 
 def test_the_document_says_which_attacks_are_strong():

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from reticent.attacks import ATTACKS
 from reticent.attacks.base import Problem
 from reticent.errors import InputError
 from reticent.jobs.config import Job
@@ -19,6 +20,10 @@ ADVICE = {
     "seed": ("their seeds", "give both the same --seed"),
     "queries": ("the views of a record", "give both the same [queries]"),
     "attacks": ("their attacks", "give both the same attacks and options, for example with --attack"),
+    "answers": (
+        "what their models answer",
+        "give logits of both, or attacks that look at margins alone, such as --attack lira",
+    ),
     "confidence": ("the confidence of their intervals", "give both the same confidence"),
 }
 """What may differ, how a message calls it, and what to do then; in the order in which it is looked at."""
@@ -34,6 +39,7 @@ class Shared:
     references: list[int]
     attacks: tuple[Spec, ...]
     confidence: float
+    answers: str | None
     records: str | None = None
     roles: Mapping[str, Sequence[int]] | None = None
     seed: int | None = None
@@ -49,6 +55,7 @@ class Shared:
             references=problem.references.tolist(),
             attacks=tuple(attacks),
             confidence=confidence,
+            answers=_answers(attacks, logits=problem.signals.logits is not None),
         )
 
     @classmethod
@@ -62,11 +69,18 @@ class Shared:
             references=list(range(population.models)),
             attacks=job.attacks,
             confidence=job.config.confidence,
+            answers=_answers(job.attacks, logits=True),
             records=population.records.digest,
             roles=population.roles.to_json(),
             seed=population.seed,
             queries=population.queries,
         )
+
+
+def _answers(attacks: Sequence[Spec], *, logits: bool) -> str | None:
+    """Name what attacks look at that take logits where there are any, and margins else; None if none is such a one."""
+    either = any(ATTACKS[spec.method].needs(spec).logits for spec in attacks)
+    return None if not either else "logits" if logits else "margins"
 
 
 def check_pairs(rows: Sequence[tuple[str, Shared]]) -> None:

@@ -311,6 +311,7 @@ stop_after = 2.5
 precision = "float32"
 objective = "label-smoothing"
 procedure = "plain"
+sampler = "shuffle"
 output = "none"
 
 [defense]
@@ -341,7 +342,7 @@ def test_a_file_with_every_key(command, tmp_path):
     document = json.loads((tmp_path / "my-out" / "audit.json").read_text())
     recipe = document["recipe"]
     for key, value in tree["recipe"].items():
-        if key not in {"architecture", "objective", "procedure", "output"}:
+        if key not in {"architecture", "objective", "procedure", "sampler", "output"}:
             assert recipe[key] == value
     assert recipe["objective"] == {"method": "label-smoothing", "smoothing": 0.2}
     assert (recipe["procedure"]["method"], recipe["output"]["method"]) == ("plain", "none")

@@ -209,7 +209,7 @@ def test_no_attack_stumbles_over_what_a_defense_answers(name, shared):
 
 
 def attacked(name, made, signals):
-    return score(name, Problem.make(signals, made.membership))
+    return score(ATTACKS[name].brief, Problem.make(signals, made.membership))
 
 
 def test_answers_of_one_model_say_nothing_to_another_about_its_draws(shared):

@@ -352,9 +352,15 @@ def test_another_seed_draws_other_references():
     assert importance("lira", case) is None
 
 
-@pytest.mark.parametrize("models", [8, 16, 32])
+@pytest.mark.parametrize(
+    "models",
+    [
+        pytest.param(8, marks=pytest.mark.slow),
+        pytest.param(16, marks=pytest.mark.slow),
+        pytest.param(32, marks=pytest.mark.calibration),
+    ],
+)
 @pytest.mark.parametrize("kind", ["plain", "constant", "no class"])
-@pytest.mark.slow
 def test_nothing_is_found_where_membership_was_drawn_apart(kind, models):
     """Models learn, or say one thing of all records, or some hold none of one class; members are drawn afterwards."""
     found = []

@@ -35,7 +35,10 @@ def audit(folder, *flags):
 
 @pytest.mark.slow
 def test_location30_lira_finds_more_than_every_threshold(shared, tmp_path):
-    document, attacks, printed = audit(tmp_path, "--dataset", "location30", "--data-dir", shared, "--models", 16)
+    named = [part for name in sorted(THRESHOLDS | {"lira", "rmia"}) for part in ("--attack", name)]
+    document, attacks, printed = audit(
+        tmp_path, "--dataset", "location30", "--data-dir", shared, "--models", 16, *named
+    )
     assert (document["population"]["models"], document["data"]["roles"]["audited"]) == (16, 5010)
     assert THRESHOLDS | {"lira", "rmia"} <= set(attacks)
     assert not [name for name in attacks if name not in printed]

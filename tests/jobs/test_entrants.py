@@ -155,7 +155,11 @@ def test_outputs_of_other_references_targets_or_kinds_are_refused(tmp_path):
     np.savez(b, **plain, references=[1, 2, 3, 4])
     np.savez(c, **plain, targets=[0, 1])
     np.savez(d, labels=plain["labels"], membership=membership, logits=np.zeros((6, 60, 3)))
-    for other, words in ((b, "may learn from.* references"), (c, "are audited.* targets"), (d, "models answer.* --attack lira")):
+    for other, words in (
+        (b, "may learn from.* references"),
+        (c, "are audited.* targets"),
+        (d, "models answer.* --attack lira"),
+    ):
         with pytest.raises(InputError, match=f"differ in .*{words}"):
             row_specs([a, other], (), {})
     assert len(row_specs([a, d], (), {"attacks": "lira"})) == 2

@@ -55,7 +55,8 @@ def test_a_whole_training_is_made_of_its_parts():
 def test_every_part_has_its_own_epochs(procedure, short, times):
     recipe = Recipe(epochs=20, procedure=procedure)
     made = PROCEDURES[procedure.method].short(recipe)
-    assert made.times == pytest.approx(times)
+    parts = {part: epochs for part, epochs in made.times.items() if part != "memorisation"}  # a sampler's, if any
+    assert parts == pytest.approx(times)
     assert made.rest == 1
     shown = {"epochs": made.recipe.epochs}
     shown |= {k: getattr(made.recipe.procedure, k) for k in short if k != "epochs"}
@@ -64,7 +65,7 @@ def test_every_part_has_its_own_epochs(procedure, short, times):
 
 def test_an_early_end_is_that_of_all_parts():
     made = PROCEDURES["cwrf"].short(Recipe(epochs=20, stop_after=5, procedure=spec("cwrf")))
-    assert made.times == {"training": 5, "tuning": 2.5}
+    assert made.times == {"training": 5, "tuning": 2.5, "memorisation": 5}
     assert made.recipe.stop_after is None
     plain = PROCEDURES["plain"].short(Recipe(epochs=20, stop_after=2.5))
     assert (plain.recipe.epochs, plain.rest) == (1, 2.5)
@@ -128,7 +129,7 @@ def test_room_for_first_stages_is_planned_until_they_are_there(tmp_path):
     assert then.disk_bytes == pytest.approx(_trained(values | {"defense": "cwrf:scoring_steps=5"}) - first, rel=0.05)
     state = 2 * 4 * both.parameters
     assert both.disk_bytes - then.disk_bytes == pytest.approx(4 * state, rel=0.05)
-    assert both.seconds == pytest.approx(4 * both.seconds_per_model, rel=0.05)
+    assert both.seconds == pytest.approx(4 * both.seconds_per_model, rel=0.2)
     assert then.seconds < 4 * then.seconds_per_model
     assert reticent.plan(**values, defense="cwrf:scoring_steps=5").disk_bytes == 0
 

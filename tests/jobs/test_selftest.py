@@ -91,7 +91,7 @@ def test_all_is_green_in_less_than_a_minute_without_a_network(folder):
     assert list((folder / "tmp").iterdir()) == []
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_every_attack_of_the_table_is_checked():
     names = {check.name for check in selftest(["leak", "null", "own-references", "networks"]).checks}
     for name, entry in ATTACKS.items():

@@ -191,7 +191,12 @@ def test_ties_that_count_nothing(monkeypatch):
 
     monkeypatch.setattr(roc, "auc", strict)
     found = wrong(["metrics", "leak"])
-    assert set(found) == {"metrics/auc-ties", "metrics/auc-some-ties", "leak/correctness-exchanged", "leak/risk-score-exchanged"}
+    assert set(found) == {
+        "metrics/auc-ties",
+        "metrics/auc-some-ties",
+        "leak/correctness-exchanged",
+        "leak/risk-score-exchanged",
+    }
     assert found["metrics/auc-ties"].startswith("Ties")
 
 

@@ -102,8 +102,10 @@ def test_other_networks(name):
     assert [m.out_channels for m in small.modules() if isinstance(m, nn.Conv2d)] == [count // 2 for count in ours]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in ("vgg16", "densenet121") if name in ARCHITECTURES])
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param("vgg16", marks=pytest.mark.slow), pytest.param("densenet121", marks=pytest.mark.calibration)],
+)
 def test_the_papers_networks_in_full_size(name):
     model, x = architecture(name)
     small, _ = held_to(model, x, *pruned(model, x, (0.8, 0.4)))

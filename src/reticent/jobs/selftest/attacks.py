@@ -109,7 +109,7 @@ def _nothing_found(areas: Mapping[str, ShareEstimate]) -> Checks:
 def _few_models() -> Checks:
     """Attack few models that leak nothing, whose margins have heavy or skewed tails; not by what needs more of them."""
     for name, entry in attacks.ATTACKS.items():
-        if not entry.strong or entry.needs(entry.spec()).references_out > 1:
+        if not entry.strong or attacks.needs_models(name) or entry.needs(entry.spec()).references_out > 1:
             continue
         areas = []
         for models, shape in FEW:

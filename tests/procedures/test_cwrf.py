@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import torch
 from random_records import images, noise
+from random_records import materials as divided
 from torch import nn
 
 from reticent.errors import InputError, ModelError, SpecError
@@ -24,9 +25,8 @@ from reticent.procedures.check import check, needs
 from reticent.procedures.cwrf import CWRF, repair, train
 from reticent.procedures.dpsgd import DPSGD
 from reticent.procedures.selena import Selena
-from reticent.training.data import Preparation
 from reticent.training.loop import accuracy
-from reticent.training.materials import Materials, forward, untrained
+from reticent.training.materials import forward, untrained
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.run import Run
 from reticent.training.start import Frozen, Start
@@ -48,10 +48,7 @@ VARIANTS = ("cwrf", "remove", "rewind-train-vulnerable")
 
 
 def materials(records, members=24):
-    prepare = Preparation(records, torch.device("cpu"))
-    take = lambda ids: prepare.examples(records, np.asarray(ids, dtype=np.int64))  # noqa: E731
-    others = np.arange(members, len(records.y))
-    return Materials(take(range(members)), take(others[::2]), take(others[1::2]), prepare, records.classes)
+    return divided(records, members)
 
 
 def using(recipe=SMALL, **options):

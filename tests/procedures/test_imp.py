@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from random_records import images, noise
+from random_records import images, materials, noise
 
 import reticent
 from reticent.data.membership import Membership
@@ -25,9 +25,7 @@ from reticent.procedures.base import fresh, objective, snapshot
 from reticent.procedures.check import check
 from reticent.procedures.imp import Imp, repair, train
 from reticent.store import Store
-from reticent.training.data import Preparation
 from reticent.training.loop import fit
-from reticent.training.materials import Materials
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.run import Run, planned
 from reticent.training.streams import Streams
@@ -43,13 +41,6 @@ SMALL = Recipe(
 PICTURES = SMALL.replace(architecture=CNN(widths=(6,)), augmentation="flip-crop", padding=2)
 STREAMS = Streams(5, 1)
 WEIGHTS = 72 + 36
-
-
-def materials(records, members=30):
-    prepare = Preparation(records, torch.device("cpu"))
-    take = lambda ids: prepare.examples(records, np.asarray(ids, dtype=np.int64))  # noqa: E731
-    others = np.arange(members, len(records.y))
-    return Materials(take(range(members)), take(others[::2]), take(others[1::2]), prepare, records.classes)
 
 
 def using(recipe=SMALL, **options):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import torch
 from random_records import images, noise
+from random_records import materials as divided
 from torch import nn
 
 from reticent.errors import InputError, ModelError, SpecError, TrainingDivergedError
@@ -25,8 +26,7 @@ from reticent.procedures.pptp import PPTP
 from reticent.procedures.pptp.choice import place, possible, started
 from reticent.procedures.selena import Selena
 from reticent.procedures.two_stage import shortened
-from reticent.training.data import Preparation
-from reticent.training.materials import Materials, untrained
+from reticent.training.materials import untrained
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.run import Run
 from reticent.training.start import Frozen
@@ -38,10 +38,7 @@ PICTURES = SMALL.replace(architecture=CNN(widths=(4, 6)), weight_decay=0.05)
 
 
 def materials(records, members=24):
-    prepare = Preparation(records, torch.device("cpu"))
-    take = lambda ids: prepare.examples(records, np.asarray(ids, dtype=np.int64))  # noqa: E731
-    others = np.arange(members, len(records.y))
-    return Materials(take(range(members)), take(others[::2]), take(others[1::2]), prepare, records.classes)
+    return divided(records, members)
 
 
 def changed(recipe, **options):

@@ -3,10 +3,9 @@
 from dataclasses import replace
 from itertools import pairwise
 
-import numpy as np
 import pytest
 import torch
-from random_records import images, noise
+from random_records import images, materials, noise
 
 from reticent.errors import ModelError, SpecError
 from reticent.models.cnn import CNN
@@ -20,8 +19,6 @@ from reticent.procedures.dpsgd import DPSGD
 from reticent.procedures.prune import Prune, repair, train
 from reticent.procedures.two_stage import tuning
 from reticent.sparsify.structured import coupled, shrunk
-from reticent.training.data import Preparation
-from reticent.training.materials import Materials
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.start import Start
 from reticent.training.streams import Streams
@@ -29,13 +26,6 @@ from reticent.training.streams import Streams
 SMALL = Recipe(architecture=MLP(widths=(12,)), procedure=Prune(), epochs=5, batch_size=8, learning_rate=0.01)
 PICTURES = SMALL.replace(architecture=CNN(widths=(6, 8)), augmentation="flip-crop", padding=2)
 STREAMS = Streams(5, 1)
-
-
-def materials(records, members=30):
-    prepare = Preparation(records, torch.device("cpu"))
-    take = lambda ids: prepare.examples(records, np.asarray(ids, dtype=np.int64))  # noqa: E731
-    others = np.arange(members, len(records.y))
-    return Materials(take(range(members)), take(others[::2]), take(others[1::2]), prepare, records.classes)
 
 
 def using(recipe=SMALL, **options):

@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_records import images, noise
+from random_records import images, materials, noise
 from torch import nn
 
 from reticent.data.load import load
@@ -27,22 +27,13 @@ from reticent.procedures.check import check
 from reticent.procedures.selena import Selena, split_ai
 from reticent.procedures.selena.split_ai import Views, assign, inside_of, outside_of
 from reticent.store import Store
-from reticent.training.data import Preparation
 from reticent.training.loop import accuracy, fit
-from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
 SMALL = Recipe(architecture=MLP(widths=(8,)), procedure=Selena(models=4, outside=2), epochs=3, batch_size=8)
 PICTURES = SMALL.replace(architecture=CNN(widths=(4,)), augmentation="flip-crop", padding=2)
 STREAMS = Streams(5, 1)
-
-
-def materials(records, members=30):
-    prepare = Preparation(records, torch.device("cpu"))
-    take = lambda ids: prepare.examples(records, np.asarray(ids, dtype=np.int64))  # noqa: E731
-    others = np.arange(members, len(records.y))
-    return Materials(take(range(members)), take(others[::2]), take(others[1::2]), prepare, records.classes)
 
 
 def generator(seed=0):

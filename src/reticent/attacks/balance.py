@@ -58,6 +58,11 @@ class Dropped:
         width = values.shape[1]
         return np.asarray(np.take(values, self.which * width + np.arange(width)))
 
+    def take_from(self, mask: Mask, row: int, *, member: bool) -> None:
+        """Take the IN, or the OUT, references that the target of a row drops out of a mask ``(R, n)``."""
+        records = np.flatnonzero(self.side(member=member)[row])
+        mask[self.which[row, records], records] = False
+
 
 class Balance:
     """Decides for all records of a problem; made once, asked block by block.
@@ -110,9 +115,8 @@ class Balance:
         there = (np.arange(len(inside)) != self._rows[row])[:, None]
         kept = inside & there, ~inside & there
         if dropped is not None:
-            for mask, gone in zip(kept, (dropped.inside[row], dropped.outside[row]), strict=True):
-                records = np.flatnonzero(gone)
-                mask[dropped.which[row, records], records] = False
+            for mask, member in zip(kept, (True, False), strict=True):
+                dropped.take_from(mask, row, member=member)
         return kept
 
     def kept(self, row: int, block: slice, inside: Mask) -> tuple[Mask, Mask]:

@@ -35,10 +35,10 @@ class Side:
         self._rows, self._references, self._mask = rows, references, mask
         self._kept = np.where(mask, references, 0.0)
         self.count = leave_one_out.counts(mask, rows)
-        self._gone = self._which = None
+        self._dropped, self._member, self._gone = dropped, member, None
         self._lost: Floats | float = 0.0
         if dropped is not None:
-            self._gone, self._which = dropped.side(member=member), dropped.which
+            self._gone = dropped.side(member=member)
             self._lost = np.where(self._gone, dropped.of(references), 0.0)
             self.count = self.count - self._gone
         self.mean = (leave_one_out.sums(self._kept)[rows] - self._lost) / np.maximum(self.count, 1)
@@ -51,14 +51,14 @@ class Side:
     def serving(self, row: int) -> Floats:
         """Return the margins ``(R, n)`` that the target of a row is compared with; minus infinity for the others."""
         kept = self._mask & (np.arange(len(self._mask)) != self._rows[row])[:, None]
-        if self._gone is not None and self._which is not None:
-            records = np.flatnonzero(self._gone[row])
-            kept[self._which[row, records], records] = False
+        if self._dropped is not None:
+            self._dropped.take_from(kept, row, member=self._member)
         return np.where(kept, self._references, -np.inf)
 
     def medians(self) -> Floats:
         """Return the medians, ``(T, n)``, from one sort a record."""
-        return leave_one_out.medians(self._references, self._mask, self._rows, self._gone, self._which)
+        which = None if self._dropped is None else self._dropped.which
+        return leave_one_out.medians(self._references, self._mask, self._rows, self._gone, which)
 
 
 @dataclass(frozen=True, eq=False)

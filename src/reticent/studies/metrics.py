@@ -13,6 +13,10 @@ from reticent.studies.judging import Part
 LOSS, POINTS, AUC = 0.02, 0.02, 0.01
 """The smallest differences that matter: of a loss in nats, of an accuracy, of an AUC."""
 ATTACKS = {"lira": "LiRA", "rmia": "RMIA"}
+"""Those of the papers."""
+STRONGEST = "learned"
+"""Of ours, beside them."""
+JUDGED = {**ATTACKS, STRONGEST: "the learned attack"}
 
 
 @dataclass(frozen=True)
@@ -36,17 +40,23 @@ class Metric:
 
 METRICS = {
     "accuracy": Metric("Accuracy, non-members", "share", "accuracy", POINTS),
+    "spread": Metric("Its deviation over models", "share"),
     "accuracy_members": Metric("Accuracy, members", "share"),
     "excess_accuracy": Metric("Accuracy that its control misses", "points"),
     "loss_members": Metric("Loss, members"),
     "loss": Metric("Loss, non-members", "number", "test loss", LOSS, lower=True),
     "gap": Metric("Loss gap", "number", "loss gap", LOSS, lower=True),
+    "auc_loss": Metric("AUC of a loss threshold", "number", "AUC of a loss threshold", AUC, lower=True),
     "seconds": Metric("Seconds a model", "seconds"),
+    "entropy_initial": Metric("Entropy of the initial model, of ln C", "share"),
+    "accuracy_rewound": Metric("Accuracy right after rewinding, reference records", "share"),
 }
-for key, name in ATTACKS.items():
+for key, name in (ATTACKS | {STRONGEST: "Learned attack"}).items():
     METRICS |= {
         f"auc_{key}": Metric(f"{name} AUC", "number", f"{name} AUC", AUC, lower=True),
         f"excess_auc_{key}": Metric(f"{name} AUC less its control's", "difference"),
+        f"adds_auc_{key}": Metric(f"What it adds to {name} AUC, matched", "difference"),
+        f"over_auc_{key}": Metric("The same against as short a training", "difference"),
         f"tpr_{key}_0.01": Metric(f"{name} TPR at 1 %", "share"),
         f"tpr_{key}_0.001": Metric(f"{name} TPR at 0.1 %", "small share"),
         f"zero_{key}": Metric(f"{name} TPR at 0.001 %", "small share"),

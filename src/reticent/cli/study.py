@@ -27,7 +27,7 @@ def study(
 
     Args:
         name: A study.
-        scale: tiny (minutes on two cores), small (an hour to some hours), paper (the paper's own setting, for a GPU), or gpu
+        scale: tiny (minutes on two cores), small (hours), paper (the paper's own setting, for a GPU), or gpu
             (cwrf-ablation, cwrf-defenses and cwrf-readings: a part of it, for one GPU).
         setting: One of the scale's settings; repeat it for several. [all]
         seeds: How many seeds. [as the scale says]

@@ -40,7 +40,7 @@ def null(
 ) -> Control:
     """Repeat an audit with permuted membership."""
     drawn = _seed(settings)
-    nulls, _ = attacked(_permuted(problem, drawn), attacks, replace(settings, seed=drawn))
+    nulls = attacked(_permuted(problem, drawn), attacks, replace(settings, seed=drawn)).audits
     odd = tuple(audit.name for audit in nulls if _odd(audit, len(nulls)))
     return Control(
         attacks=tuple(audit.measured for audit in nulls),

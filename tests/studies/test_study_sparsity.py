@@ -218,7 +218,7 @@ def test_a_butterfly_network_that_leaks_less_than_pruning_trades_otherwise_too()
 TINY = {
     "dataset": "digits",
     "architecture": "mlp",
-    "models": 4,
+    "models": 6,
     "records": 200,
     "epochs": 6,
     "replicates": 100,

@@ -77,13 +77,12 @@ def ours(options: Options) -> dict[str, str]:
     return {"rsw": rsw(middle), "rmr": rmr(options["strength"]), "swmr": swmr(middle)}
 
 
-def pruning(options: Options, rate: float | None = None, **more: object) -> str:
+def pruning(options: Options, rate: float | None = None, *more: str) -> str:
     """Write iterative pruning as it is asked for."""
-    given: dict[str, object] = {"rate": f"{options['rate'] if rate is None else rate:g}"}
-    given["tuning_epochs"] = options["tuning_epochs"]
+    given = [f"rate={options['rate'] if rate is None else rate:g}", f"tuning_epochs={options['tuning_epochs']}"]
     if options["skip"]:
-        given["skip"] = "[" + ",".join(f'"{one}"' for one in options["skip"]) + "]"
-    return "prune:" + ",".join(f"{key}={value}" for key, value in (given | more).items())
+        given.append("skip=[" + ",".join(f'"{one}"' for one in options["skip"]) + "]")
+    return "prune:" + ",".join((*given, *more))
 
 
 def recipes(options: Options) -> Recipes:
@@ -93,7 +92,7 @@ def recipes(options: Options) -> Recipes:
     made: dict[str, tuple[str | None, str]] = {
         DENSE: (None, "not pruned; early stopping and weight decay, as all rows"),
         PRUNED: (base, "iterative pruning, fine-tuned without a defense"),
-        ONCE: (pruning(options, rounds=1), "the same share pruned at once"),
+        ONCE: (pruning(options, None, "rounds=1"), "the same share pruned at once"),
         NOTHING: (pruning(options, 1e-9), "fine-tuned as often as Base, of which no weight is pruned"),
     }
     for rate in options["rates"]:

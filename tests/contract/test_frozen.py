@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 import torch
-from torch import nn
 from tiny_records import SMALL, blobs, images, materials
+from torch import nn
 
 from reticent.errors import ModelError
 from reticent.models.cnn import CNN

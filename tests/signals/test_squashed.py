@@ -410,6 +410,23 @@ def test_numbers_that_have_no_squares_are_refused_before_they_are_squared(name):
         reticent.attack(labels=Y % 2, membership=MEMBERSHIP, attacks=["lira"], **{name: large})
 
 
+@pytest.mark.parametrize("name", ["logits", "margins"])
+@pytest.mark.parametrize("value", [1e8, -1e30])
+def test_a_margin_that_tells_nothing_is_refused_with_its_model_record_and_value(name, value):
+    at = (np.arange(RECORDS)[:, None] == 7) & (np.arange(4)[:, None, None] == 2)
+    size = value / 2 if name == "logits" else value
+    large = np.where(at, size, Z)[:, :, :1] * ([-1, 1] if name == "logits" else [1])
+    labels = np.ones(RECORDS, dtype=int)
+    words = rf"^{name}: model 2 has record 7 at a margin of {value:g}: expected log-odds .* 16,777,216 in size, ".replace("+", r"\+")
+    with pytest.raises(InputError, match=words):
+        reticent.attack(labels=labels, membership=MEMBERSHIP, attacks=["lira"], **{name: large})
+
+
+def test_a_masked_class_may_have_any_logit():
+    masked = np.concatenate([Z, np.full((*Z.shape[:2], 1), -1e30)], axis=2)
+    assert np.array_equal(Signals.from_logits(masked, Y).margins, Signals.from_logits(Z, Y).margins)
+
+
 def test_a_file_without_several_arrays_is_told_of_all(tmp_path):
     from reticent.jobs.attack import read_signals
 

@@ -8,6 +8,11 @@ from reticent.say.grammar import agree
 
 NEEDED = "that takes at least three models, some that were trained on the record and some that were not"
 """What a record needs to be tested."""
+SAME = (
+    "No single record is judged: the models that were trained on a record all say exactly the same of it, and so do "
+    "those that were not, so there is nothing to judge their difference by. Were the answers rounded, or is one model "
+    "there several times?"
+)
 
 
 def spoken(found: ExposureCount) -> ExposureCount:
@@ -23,6 +28,8 @@ def _untested(found: ExposureCount) -> str:
 
 
 def _sentence(found: ExposureCount) -> str:
+    if found.same:
+        return SAME
     if not found.records:
         return f"No single record is judged: {NEEDED}."
     if found.distance_needed is None:

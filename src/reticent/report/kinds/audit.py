@@ -73,6 +73,7 @@ def audit(
             *b.only(b.DOCUMENTS, *method.limits("audit", document.verdict.cannot_say)),
             *b.only(b.TERMINAL, *(b.Notice(notice) for notice in document.population.notices)),
             *b.only(b.TERMINAL, *map(b.Notice, models.unlearned(document))),
+            *([] if (heavy := document.outweighing) is None else [b.Notice(heavy.sentence, only=b.TERMINAL)]),
             *method.glossary(GLOSSARY.items()),
         ),
         files=b.coded("The same numbers are in `audit.json`, one line a record in `records.csv`."),

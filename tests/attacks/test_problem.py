@@ -79,8 +79,8 @@ def test_too_few_references_say_how_many_are_missing():
     known = Membership.draw(2, 40, 0)
     words = (
         r"lira: expected at least 1 IN and 1 OUT references for every record, but target 0 has fewer for 40 of 40 "
-        r"records: record 0 has . IN and . OUT, so . IN and . OUT are missing: train more models, each on a random half "
-        r"of the records: 4 in all are then enough"
+        r"records: record 0 has . IN and . OUT, so . IN and . OUT are missing: train more models, each on a random "
+        r"half of the records: 4 in all are then enough"
     )
     with pytest.raises(TooFewReferencesError, match=words):
         check_membership("lira", known)

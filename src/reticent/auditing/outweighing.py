@@ -54,4 +54,6 @@ def outweighing(signals: Signals, membership: Bools, exposed: Exposure, ids: Int
 def _apart(signals: Signals, membership: Bools, exposed: Exposure, block: slice) -> Floats:
     """Return how far margins ``(M, n)`` are from the mean of their record's models of the same kind."""
     margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
-    return np.asarray(margins - np.where(membership[:, block], exposed.mean_in.data[block], exposed.mean_out.data[block]))
+    return np.asarray(
+        margins - np.where(membership[:, block], exposed.mean_in.data[block], exposed.mean_out.data[block])
+    )

@@ -63,8 +63,8 @@ class Screen:
             facts.append(f"accuracy {percent(state.accuracy)} on non-members")
         far = f"{'asking ' * state.asking}models {state.done}/{state.total}"
         name = "" if state.asking and self._label == USUAL else self._label
-        told = {"description": name, "facts": ", ".join([far, *facts])}
-        self.bar.update(self._task, total=state.total, completed=state.done, **told)
+        told = ", ".join([far, *facts])
+        self.bar.update(self._task, description=name, total=state.total, completed=state.done, facts=told)
         tenth = 10 * state.done // state.total
         if tenth != self._shown:  # Fewer than before are those of another population.
             self._shown = tenth

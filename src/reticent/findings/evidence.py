@@ -36,7 +36,7 @@ class Importance(Finding):
 
 
 class Outweighing(Finding):
-    """One record, or one model, that makes much of the spread of margins which several attacks share between records."""
+    """One record, or one model, that makes much of the spread of margins that several attacks pool over records."""
 
     share: Share
     "Its part of the squared distances of all margins from the mean of their record's models of the same kind."

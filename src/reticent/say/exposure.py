@@ -47,13 +47,18 @@ def _sentence(found: ExposureCount) -> str:
     )
 
 
+def enough(found: ExposureCount) -> int:
+    """Say from how many models on one record can be counted at all."""
+    models, allowed = found.models or 3, 1 - found.confidence
+    while found.records / math.comb(models, models // 2) > allowed:
+        models += 1
+    return models
+
+
 def _impossible(found: ExposureCount) -> str:
     """Say that no record can be counted, whatever its margins, and from how many models on one could."""
-    enough, allowed = found.models or 3, 1 - found.confidence
-    while found.records / math.comb(enough, enough // 2) > allowed:
-        enough += 1
     return (
         f"{found.models} models are too few to show that a single record leaks: among {found.records:,} records, one "
-        f"may look exposed by chance. At least {enough} models are needed, half of them trained on each record. Single "
-        "records may leak all the same."
+        f"may look exposed by chance. At least {enough(found)} models are needed, half of them trained on each record. "
+        "Single records may leak all the same."
     )

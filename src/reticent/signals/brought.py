@@ -15,8 +15,8 @@ LARGEST = 1e37
 """Numbers beyond this are taken for infinite: float32 could not hold their margins, nor float64 all that is made of
 their squares."""
 LARGEST_MARGIN = 2.0**24
-"""Margins beyond this tell nothing (nats): float32, which holds them, does not tell one nat from the next there; and one
-of them makes all that attacks pool over records, such as LiRA's spread, its own."""
+"""Margins beyond this tell nothing (nats): float32, which holds them, does not tell one nat from the next there; and
+one of them makes all that attacks pool over records, such as LiRA's spread, its own."""
 
 
 def answers(

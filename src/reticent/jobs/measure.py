@@ -1,7 +1,7 @@
 """From a problem to numbers: every attack scored, every score audited; records and groups of them, one by one."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -22,6 +22,7 @@ from reticent.auditing.groups import allow_for_unlearned as allow_for_unlearned_
 from reticent.auditing.groups import groups
 from reticent.auditing.joining import exposure_of_units, groups_of_units, joined
 from reticent.auditing.membership_probability import MembershipProbability, membership_probability
+from reticent.auditing.outweighing import outweighing
 from reticent.auditing.partition import Partition
 from reticent.auditing.record_pvalues import OwnRates
 from reticent.auditing.verdict import allow_for_unlearned, verdict, with_group
@@ -39,7 +40,7 @@ from reticent.findings.audit import (
 from reticent.findings.base import Plain
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import GIVEN, Accountant
-from reticent.findings.evidence import NearComplements
+from reticent.findings.evidence import NearComplements, Outweighing
 from reticent.findings.population import Data, Population
 from reticent.findings.record_tests import NamedRecord
 from reticent.jobs.record_tests import TestedRecords, record_tests
@@ -104,6 +105,7 @@ class Measurement:
             none; None where the score cannot be computed.
         near_complements: what strong attacks do not compare targets with; None where they are given all references.
         blind: how far members and non-members differ without the model, where reticent did not draw who is which.
+        outweighing: the record or the model that makes much of what attacks pool over all, or None.
     """
 
     audits: tuple[Audit, ...]
@@ -117,6 +119,7 @@ class Measurement:
     risk: Masked | None = None
     blind: Baseline | None = None
     near_complements: NearComplements | None = None
+    outweighing: Outweighing | None = None
 
     @property
     def own(self) -> OwnRates | None:
@@ -160,6 +163,7 @@ class Measurement:
             attacks=audits,
             left_out=tuple(LeftOutAttack(name=name, sentence=why) for name, why in (left_out or {}).items()),
             near_complements=self.near_complements,
+            outweighing=self.outweighing,
             blind=None if self.blind is None else self.blind.found,
             epsilon=overall.with_(unproved=unproved) if overall is not None and unproved else overall,
             groups=self.groups if shown else tuple(allow_for_unlearned_groups(one, population) for one in self.groups),
@@ -191,11 +195,12 @@ def measure(
     told = {name: joined(own, problem.units) for name, own in scores.items()}
     believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
     risk = _risk(problem, scores if _RISK in attacks else {}, settings)
+    found = exposure(problem.signals, problem.membership)
+    heavy = outweighing(problem.signals, problem.membership.matrix, found, ids)
     if blind is not None and blind.found.shift:
         audits = beyond(audits, told, members, blind, settings)
-        found = exposure(problem.signals, problem.membership)
-        return Measurement(audits, scores, found, verdict(audits), None, None, (), believed, risk, blind, near)
-    said, found = verdict(audits), exposure(problem.signals, problem.membership)
+        return Measurement(audits, scores, found, verdict(audits), None, None, (), believed, risk, blind, near, heavy)
+    said = verdict(audits)
     partitions = [groups_of_units(one, problem.units) for one in partitions]
     described = exposure_of_units(found, problem.units)
     limits = group_limits(partitions, told, members, first=said.attack, fpr=said.fpr, confidence=settings.confidence)
@@ -231,7 +236,7 @@ def measure(
         tested = record_tests(
             problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta
         )
-    return Measurement(audits, scores, found, said, epsilons, tested, compared, believed, risk, blind, near)
+    return Measurement(audits, scores, found, said, epsilons, tested, compared, believed, risk, blind, near, heavy)
 
 
 def beyond(
@@ -256,18 +261,25 @@ def attacked(
     settings: Settings,
     *,
     progress: Callable[[str], None] | None = None,
+    before: str = "",
 ) -> tuple[tuple[Audit, ...], dict[str, Floats]]:
-    """Run attacks on every target and audit their scores."""
+    """Run attacks on every target and audit their scores; `before` begins what `progress` is told of each."""
     scores: dict[str, Floats] = {}
     audits = []
-    for attack in attacks:
-        if progress is not None:
-            progress(attack.method)
+    for attack in in_turn(attacks, progress, before):
         scores[attack.method] = score(attack, problem, settings.seed)
         calibration = _calibration(problem, attack, settings.seed)
         audit = audited(attack, scores[attack.method], problem, settings, calibration)
         audits.append(audit.with_(importance=importance(attack, problem, settings.seed)))
     return tuple(audits), scores
+
+
+def in_turn(attacks: Sequence[Spec], tell: Callable[[str], None] | None, before: str = "") -> Iterator[Spec]:
+    """Go through attacks, and tell of each, behind some words, before it runs: which it is, and of how many."""
+    for at, attack in enumerate(attacks, start=1):
+        if tell is not None:
+            tell(f"{before}attack {attack.method}" + f" ({at} of {len(attacks)})" * (len(attacks) > 1))
+        yield attack
 
 
 def audited(

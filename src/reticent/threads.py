@@ -1,13 +1,13 @@
-"""Parts of a computation side by side, a core each: threads, since NumPy and scikit-learn compute without Python's lock.
+"""Parts of a computation side by side, a core each: threads, as NumPy and scikit-learn compute without Python's lock.
 
 Each computes on one thread: sums in another order have other last bits, and a machine may have other work.
 """
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager
-from typing import Any, TypeVar
+from contextlib import contextmanager
+from typing import TypeVar
 
 Part = TypeVar("Part")
 
@@ -15,11 +15,13 @@ MOST = 8
 """Parts at once: each holds blocks of its own."""
 
 
-def one_thread() -> AbstractContextManager[Any]:
+@contextmanager
+def one_thread() -> Iterator[None]:
     """Compute on one thread, of OpenMP and of BLAS."""
     from threadpoolctl import threadpool_limits
 
-    return threadpool_limits(limits=1)
+    with threadpool_limits(limits=1):
+        yield
 
 
 def each(work: Callable[[Part], None], parts: Iterable[Part]) -> None:

@@ -61,15 +61,26 @@ def test_no_references_do_for_attacks_that_learn_nothing():
     signals, known = small()
     case = Problem.make(signals, known, references=[])
     assert score("loss", case).shape == (4, 6)
-    with pytest.raises(TooFewReferencesError, match=r"confidence: expected at least 1 reference models .* got 0"):
+    words = r"confidence: expected at least 1 reference models .* got 0 .* 1 too few\. Add rows to the references"
+    with pytest.raises(TooFewReferencesError, match=words):
         score("confidence", case)
+
+
+@pytest.mark.parametrize(
+    ("models", "words"),
+    [(1, "One model alone was given: add models that were trained alike"), (2, "Train more models: 4 in all are")],
+)
+def test_references_are_added_only_where_there_are_models_beside_them(models, words):
+    with pytest.raises(TooFewReferencesError, match=words):
+        check_membership("pmia", np.eye(2, 6, dtype=bool)[:models])
 
 
 def test_too_few_references_say_how_many_are_missing():
     known = Membership.draw(2, 40, 0)
     words = (
         r"lira: expected at least 1 IN and 1 OUT references for every record, but target 0 has fewer for 40 of 40 "
-        r"records: record 0 has . IN and . OUT, so . IN and . OUT are missing: train more models \(4 are enough"
+        r"records: record 0 has . IN and . OUT, so . IN and . OUT are missing: train more models, each on a random "
+        r"half of the records: 4 in all are then enough"
     )
     with pytest.raises(TooFewReferencesError, match=words):
         check_membership("lira", known)
@@ -82,7 +93,8 @@ def test_too_few_references_count_records_and_leave_the_target_out():
     known[0, 0] = False
     words = (
         r"4 IN and 4 OUT .* target 1 has fewer for 1 of 8 records: record 0 has 3 IN and 6 OUT, so 1 IN and 0 OUT "
-        r"are missing: train more models \(10 are enough"
+        r"are missing: train models each on a random half of the records: 10 such are enough, while some records are "
+        r"in too few or too many of these 10, or "
     )
     spec = Lira(variance="per-record")
     with pytest.raises(TooFewReferencesError, match=words):

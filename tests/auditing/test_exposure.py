@@ -66,8 +66,9 @@ def test_equals_a_loop_over_records():
         steps = (inside.mean() - outside.mean()) / (max(own, pooled) * np.sqrt(0.5))
         assert found.distance[i] == pytest.approx(steps)
         exact = permutation_test.chance(table[:, i], membership.matrix[:, i])
-        student = stats.t.sf(steps, 6)
-        assert found.distance_p[i] == pytest.approx(student if 40 * student >= 0.5 else max(student, exact))
+        student = max(stats.t.sf(steps, 6), 1 / 70)
+        assert found.distance_p[i] == pytest.approx(student)
+        assert found.distance_p_corrected[i] >= min(1, max(student, exact)) * (1 - 1e-9)
         assert found.memorisation_soft[i] == pytest.approx(chance[0].mean() - chance[1].mean())
         error = np.sqrt(chance[0].var(ddof=1) / 4 + chance[1].var(ddof=1) / 4)
         assert found.memorisation_soft_error[i] == pytest.approx(error)
@@ -144,8 +145,13 @@ def test_a_constant_record_has_no_memorisation_and_no_exposure():
     found = exposure(signals, np.array([[True, False], [True, False], [False, True], [False, True]]))
     assert found.memorisation.tolist() == found.memorisation_soft.tolist() == [0, 0]
     assert found.exposure.tolist() == found.distance.tolist() == [None, None]
-    assert exposed(found).records == 0
-    assert "at least three models" in exposed(found).sentence
+    told = exposed(found)
+    assert (told.records, told.same) == (0, True)
+    assert told.sentence.startswith("No single record is judged: the models that were trained on a record all say")
+    assert "three models" not in told.sentence
+    few = exposed(exposure(signals, np.array([[True, False]] * 4)))
+    assert not few.same
+    assert "at least three models" in few.sentence
 
 
 def test_what_too_few_models_say_is_none():
@@ -215,15 +221,32 @@ def test_distances_are_corrected_by_holm_over_the_records_that_have_one():
     signals, membership = case(models=32, records=50, seed=5)
     table = np.asarray(signals.margins[:, 0:50])[:, :, 0] + 3 * membership.matrix * (np.arange(50) < 3)
     found = exposure(Signals.from_margins(table, signals.labels, 3), membership)
-    p, expected = found.distance_p.data, np.zeros(50)
+    exact = permutation_test.chances(table, membership.matrix, 1e-3 / 50)
+    enough = np.sort(found.distance_p.data) * (50 - np.arange(50)) < 0.5  # Only where it could count.
+    could = np.isin(np.arange(50), np.argsort(found.distance_p.data)[np.logical_and.accumulate(enough)])
+    p, expected = np.where(could, np.maximum(found.distance_p.data, exact), found.distance_p.data), np.zeros(50)
     for rank, record in enumerate(np.argsort(p)):
         expected[record] = min(1, max(p[record] * (50 - rank), expected.max(initial=0)))
+    assert could.sum() >= 3
     assert found.distance_p_corrected.tolist() == pytest.approx(expected.tolist())
     told = exposed(found)
     assert told.records == 50
     assert told.exposed == np.count_nonzero(expected <= 0.05) >= 3
     assert told.distance_needed == pytest.approx(stats.t.isf(0.05 / 50, 30))
     assert told.sentence.startswith(f"{told.exposed} of 50 records leak beyond doubt (95 % sure")
+
+
+def test_the_chance_never_rises_with_the_distance_though_some_records_are_judged_exactly():
+    signals, membership = case(models=12, records=300, seed=4)
+    table = np.asarray(signals.margins[:, 0:300])[:, :, 0] + 2 * membership.matrix
+    table[:, ::2] = np.sign(table[:, ::2]) * 5  # Two modes: here the exact chance is far above Student's.
+    found = exposure(Signals.from_margins(table, signals.labels, 3), membership)
+    order = np.argsort(-found.distance.data, kind="stable")
+    p, corrected = found.distance_p.data[order], found.distance_p_corrected.data[order]
+    assert (np.diff(p) >= 0).all()
+    assert p[0] == pytest.approx(1 / math.comb(12, 6))
+    assert (np.diff(corrected) < 0).any()  # What a record is judged by does, where margins are not normal.
+    assert (corrected >= p).all()
 
 
 def test_records_that_cannot_be_judged_are_counted():

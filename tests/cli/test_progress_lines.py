@@ -1,5 +1,7 @@
 """What is told of training where no bar can be shown: lines for every population, not for the first alone."""
 
+import time
+
 from reticent.cli.job import Screen
 from reticent.population.train import Progress
 from reticent.report.output import AUDIT
@@ -7,7 +9,7 @@ from reticent.report.output import AUDIT
 
 def told(err, *calls):
     screen = Screen(AUDIT)
-    with screen.bar:
+    with screen:
         for name, *given in calls:
             getattr(screen, name)(*given)
     return err.readouterr().err.splitlines()
@@ -46,6 +48,22 @@ def test_another_population_of_the_same_stage_has_its_lines_too(capfd):
     ]
 
 
-def test_a_long_silence_ends_with_the_next_stage(capfd, monkeypatch):
-    monkeypatch.setattr("reticent.cli.job.QUIET", -1.0)
-    assert told(capfd, ("stage", "lira")) == ["attack lira"]
+def test_models_that_are_there_are_asked_and_not_trained(capfd):
+    asking = "model", Progress(0, 4, 0, 1.0, None, None, asking=True)
+    assert told(capfd, ("stage", "training"), asking, ("stage", "relaxloss: training"), asking) == [
+        "asking models 0/4",
+        "relaxloss: training: asking models 0/4",
+    ]
+
+
+def test_a_stage_is_told_while_it_goes_on_once_nothing_was_told_for_long(capfd, monkeypatch):
+    monkeypatch.setattr("reticent.cli.job.QUIET", 0.05)
+    screen = Screen(AUDIT)
+    with screen:
+        screen.stage("attack lira (1 of 2)")
+        screen.stage("attack nasr (2 of 2)")
+        time.sleep(0.3)
+        assert capfd.readouterr().err.splitlines() == ["attack nasr (2 of 2)"]
+        screen.stage("report")
+    time.sleep(0.1)
+    assert capfd.readouterr().err == ""

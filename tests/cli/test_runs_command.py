@@ -86,6 +86,14 @@ def test_list_groups_the_models_of_one_recipe(command, store):
     assert lines[-1] == f"5 runs (3 models, 2 signals of models), {size(total)} in reticent-store"
 
 
+def test_answers_to_further_questions_are_counted(command, store):
+    with store.claim(name(0x40)) as draft:
+        draft.write_json("spec.json", {"kind": "probe", "of": name(0x10)})
+        draft.facts = {"kind": "probe", "of": name(0x10), "model": 0}
+    told = command("runs list")[1].splitlines()[-1]
+    assert told.startswith("6 runs (3 models, 2 signals of models, 1 of answers to further questions), ")
+
+
 def test_list_all_has_a_line_a_run(command, store):
     _, out, _ = command("runs list --all")
     lines = {line.split()[0]: words(line) for line in out.splitlines() if line.startswith("0000")}
@@ -148,13 +156,13 @@ def test_states_are_told(command, store):
 
 def test_signals_of_a_removed_model_are_told(command, store):
     shutil.rmtree(store.root / "runs" / name(0x10))
-    assert "– signals whose models were removed – 0 1 " in words(command("runs list")[1])
+    assert "– answers of models that were removed – 0 1 " in words(command("runs list")[1])
 
 
 def test_signals_of_a_corrupt_model_are_not_called_signals_of_a_removed_one(command, store):
     (store.root / "runs" / name(0x10) / "spec.json").write_text("[NaN")
     told = words(command("runs list")[1])
-    assert "– signals of models that are corrupt – 0 1 " in told
+    assert "– answers of models that are corrupt – 0 1 " in told
     assert "removed" not in told
 
 
@@ -169,7 +177,7 @@ def test_show_says_what_a_run_was_made_from(command, store):
     text = words(out)
     assert "kind: training" in text
     assert "recipe.architecture.method: mlp" in text
-    assert f"signals: {name(0x21)}" in text
+    assert f"asked in: {name(0x21)}" in text
     digest = store.find(name(0x11)).files["weights.safetensors"]
     assert f"sha256 {digest}" in text
     assert "done.json" in text
@@ -231,7 +239,7 @@ def test_rm_takes_the_signals_with_the_model(command, store):
     before = sum(entry.bytes for entry in scan(store.root).runs if entry.id in {name(0x10), name(0x20)})
     code, out, _ = command(f"runs rm {name(0x10)} --yes")
     assert code == 0
-    assert "One of these holds the signals of a model that is removed, and goes with it." in words(out)
+    assert "One of these holds what a model that is removed was asked, and goes with it." in words(out)
     assert f"Removed 2 runs, {size(before)}." in words(out)
     assert folders(store) == [name(0x11), name(0x21), name(0x30)]
     assert command(f"runs rm {name(0x21)} --yes")[0] == 0

@@ -259,10 +259,18 @@ def linear(x, y, seed):
     return model
 
 
+def huge(x, y, seed):
+    model = torch.nn.Linear(5, 3)
+    with torch.no_grad():
+        model.weight *= 1e12
+    return model
+
+
 @pytest.mark.parametrize(
     ("name", "kind", "words"),
     [
         ("nan", NonFiniteError, "model 0: 60 of 60 answers hold NaN or infinity"),
+        ("huge", NonFiniteError, "model 0: .* of 60 answers put the log-odds of the true label beyond 16,777,216"),
         ("wrong", ModelError, r"answered shape \(60, 4\) for 60 records: expected logits \(60, 3\)"),
         ("fails", ModelError, r"failed: KeyError: 'no such thing' \(in fails, .*test_population\.py, line \d+\)"),
         ("loud", ModelError, "signals need eval mode, but 0 is in training mode"),

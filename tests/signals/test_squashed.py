@@ -1,5 +1,7 @@
 """Probabilities are refused among logits, and taken where they are given as what they are."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -408,6 +410,23 @@ def test_numbers_that_have_no_squares_are_refused_before_they_are_squared(name):
     large = np.where(np.arange(RECORDS)[:, None] == 7, 1e300, Z)[:, :, :1] * [1, -1]
     with pytest.raises(NonFiniteError, match=f"^{name}: model 0 has 2 of 400 beyond 1e\\+37, which are taken for inf"):
         reticent.attack(labels=Y % 2, membership=MEMBERSHIP, attacks=["lira"], **{name: large})
+
+
+@pytest.mark.parametrize("name", ["logits", "margins"])
+@pytest.mark.parametrize("value", [1e8, -1e30])
+def test_a_margin_that_tells_nothing_is_refused_with_its_model_record_and_value(name, value):
+    at = (np.arange(RECORDS)[:, None] == 7) & (np.arange(4)[:, None, None] == 2)
+    size = value / 2 if name == "logits" else value
+    large = np.where(at, size, Z)[:, :, :1] * ([-1, 1] if name == "logits" else [1])
+    labels = np.ones(RECORDS, dtype=int)
+    words = f"{name}: model 2 has record 7 at a margin of {value:g}: expected log-odds of the true label of at most 16,"
+    with pytest.raises(InputError, match=re.escape(words)):
+        reticent.attack(labels=labels, membership=MEMBERSHIP, attacks=["lira"], **{name: large})
+
+
+def test_a_masked_class_may_have_any_logit():
+    masked = np.concatenate([Z, np.full((*Z.shape[:2], 1), -1e30)], axis=2)
+    assert np.array_equal(Signals.from_logits(masked, Y).margins, Signals.from_logits(Z, Y).margins)
 
 
 def test_a_file_without_several_arrays_is_told_of_all(tmp_path):

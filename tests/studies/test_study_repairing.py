@@ -11,7 +11,7 @@ from reticent.findings.training import CwrfFacts
 from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
 from reticent.procedures.check import check
-from reticent.studies import STUDIES, cwrf_ablation, cwrf_defenses, cwrf_readings, presets, repairing
+from reticent.studies import STUDIES, beyond, cwrf_ablation, cwrf_defenses, cwrf_readings, presets, repairing
 from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.cwrf_defenses.claims import against, alone, matched
 from reticent.studies.cwrf_defenses.printed import CONTROLS, PUBLISHED, TITLES, WITH, titles
@@ -176,10 +176,10 @@ def test_each_reading_changes_one_thing(scale):
 
 def test_pairs_are_differences_of_what_lies_beyond_each_rows_control(monkeypatch):
     stopped = [row(f"stopped {a}", a, auc_lira=0.4 + 0.8 * a) for a in (0.4, 0.6)]
-    monkeypatch.setattr(repairing, "controls", lambda *_: Controls(tuple(stopped), {}))
+    monkeypatch.setattr(beyond, "controls", lambda *_: Controls(tuple(stopped), {}))
     rows = [row("none", 0.65, auc_lira=0.9), row("a", 0.5, auc_lira=0.7), row("b", 0.45, auc_lira=0.79)]
     found = Found(rows={one.name: "" for one in rows})
-    repairing.matched(SimpleNamespace(), found, rows, {"a - b": ("a", "b"), "a - none": ("a", "none")})
+    beyond.matched(None, found, rows, {"a - b": ("a", "b"), "a - none": ("a", "none")}, ("auc_lira",))
     assert found.numbers["a", "excess_auc_lira"].value == pytest.approx(-0.1)
     assert found.numbers["b", "excess_auc_lira"].value == pytest.approx(0.03)
     assert found.numbers["a - b", "auc_lira"].value == pytest.approx(-0.13)

@@ -41,7 +41,7 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
         if others < needs.references:
             raise TooFewReferencesError(
                 f"{method}: expected at least {needs.references} reference models besides the target, got {others} for "
-                f"target {target}: {needs.references - others} too few. Add rows to the references"
+                f"target {target}: {needs.references - others} too few. {_more(membership, references, needs)}"
             )
     inside = np.add.reduce(membership.matrix[references], axis=0, dtype=np.int64)
     if needs.references_in < inside.min() and needs.references_out < len(references) - inside.max():
@@ -61,8 +61,18 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
             "each on a half of the records of its own"
         )
     cheapest = lacking(CHEAPEST, membership, targets, references)
-    remedy = _remedy(needs, lacking(needs, membership, targets, references), options=not cheapest.any())
+    short_of = lacking(needs, membership, targets, references)
+    remedy = _remedy(needs, short_of, len(references), options=not cheapest.any())
     raise TooFewReferencesError(f"{method}: {_shortage(needs, *worst, short=most)}: {remedy}")
+
+
+def _more(membership: Membership, references: Rows, needs: Needs) -> str:
+    """Say where further references come from."""
+    if len(membership.matrix) == 1:
+        return "One model alone was given: add models that were trained alike on other records"
+    if len(references) == len(membership.matrix):
+        return f"Train more models: {needs.references + 1} in all are enough"
+    return "Add rows to the references"
 
 
 def _shortage(needs: Needs, target: int, inside: Counts, outside: Counts, short: int) -> str:
@@ -76,10 +86,15 @@ def _shortage(needs: Needs, target: int, inside: Counts, outside: Counts, short:
     )
 
 
-def _remedy(needs: Needs, short: NDArray[np.bool_], *, options: bool) -> str:
-    """Say what helps: more models always, fewer records where few are short, other options where those are enough."""
-    most = max(needs.references_in, needs.references_out)
-    remedies = [f"train more models ({2 * (most + 1)} are enough where each record is in half of them)"]
+def _remedy(needs: Needs, short: NDArray[np.bool_], models: int, *, options: bool) -> str:
+    """Say what helps: models enough, evenly divided; fewer records where few are short; other options if enough."""
+    enough = 2 * (max(needs.references_in, needs.references_out) + 1)
+    remedies = [f"train more models, each on a random half of the records: {enough} in all are then enough"]
+    if models >= enough:
+        remedies = [
+            f"train models each on a random half of the records: {enough} such are enough, while some records are in "
+            f"too few or too many of these {models}"
+        ]
     if short.mean() <= FEW:
         remedies.append(
             f"leave out the {short.sum()} records that are short for some target ({listed(np.flatnonzero(short))})"

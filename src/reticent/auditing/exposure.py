@@ -8,13 +8,15 @@ exposures would else be those of records whose models agree by chance.
 `distance` is the same difference in standard errors, and `distance_p` Student's one-sided test of it: had the record
 left no trace, the two groups of models would be alike, so their variance is pooled. Here the variance is the larger of
 the record's own and the one above, so that the test never finds more than Student's, whatever the variances of other
-records. It takes margins as roughly normal in a group of models, as LiRA does. Margins of two modes are not: by chance
-all IN models may have the high ones, and then the record's own variance is next to nothing. So where Student's p could
-count at all, `distance_p` is no smaller than the exact chance over all memberships that might have been drawn
-(`permutation`), which takes nothing for granted but that chance drew them, or than an upper limit of it that is small
-enough. The most exposed of N records look worse
-than they are, so `distance_p_corrected` is corrected for N by Holm's method: the chance that *any* record without a
-trace falls below a level is at most that level.
+records. No chance is smaller than that of one membership among all that might have been drawn, so neither is
+`distance_p`: of records with as many models of either kind, it never rises with the distance.
+
+That takes margins as roughly normal in a group of models, as LiRA does. Margins of two modes are not: by chance all IN
+models may have the high ones, and then the record's own variance is next to nothing. And the most exposed of N records
+look worse than they are. So what counts is `distance_p_corrected`. Where `distance_p` could count at all, it is first
+raised to the exact chance over all memberships (`permutation_test`), which takes nothing for granted but that chance
+drew them, or to an upper limit of it that is small enough; then all are corrected for N by Holm's method: the chance
+that *any* record without a trace falls below a level is at most that level.
 
 Paper: Feldman and Zhang (2020), "What neural networks memorize and why", section 1.2, for `memorisation`; its standard
 error is that of Agresti and Caffo (2000), one success and one failure added to each group, which is not 0 where all
@@ -67,9 +69,9 @@ class Exposure:
         distance: ``(mean_in - mean_out)`` in standard errors ``max(s, s_own) sqrt(1 / k_in + 1 / k_out)``, s_own the
             record's own pooled standard deviation; needs three models, and s > 0.
         distance_p: chance of such a distance or a larger one, had the record left no trace: Student's, with
-            ``k_in + k_out - 2`` degrees of freedom; or that over all memberships, where it is larger and Student's,
-            corrected, is below `COULD`.
-        distance_p_corrected: the same by Holm, over all records that have one.
+            ``k_in + k_out - 2`` degrees of freedom, and no less than that of one membership among all.
+        distance_p_corrected: the same or, where it is larger and `distance_p`, corrected, is below `COULD`, the chance
+            over all memberships; by Holm, over all records that have one.
         memorisation: share of IN models that label the record correctly, minus that of OUT models, from -1 to 1; needs
             a model in each group, and logits or two classes.
         memorisation_error: its standard error.
@@ -122,7 +124,7 @@ def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
         std_in=one.deviation,
         std_out=other.deviation,
         **distances,
-        **_tests(signals, matrix, distances["distance"], one.count + other.count - 2),
+        **_tests(signals, matrix, distances["distance"], one.count, other.count),
         **_memorisation(signals, matrix, one.count, other.count),
         **_soft(one, other),
     )
@@ -148,7 +150,7 @@ def count_exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
         confidence=confidence,
     )
     if not records:
-        return count
+        return count.with_(same=bool(((found.k_in > 0) & (found.k_out > 0) & (models > 2)).any()))
     most = int(models[tested].max())
     least = permutation_test.log_least(models[tested], found.k_in[tested]).min()
     if least + math.log(records) > math.log(allowed):
@@ -211,10 +213,12 @@ def _distances(one: _Group, other: _Group) -> dict[str, Masked]:
     }
 
 
-def _tests(signals: Signals, inside: Bools, distance: Masked, freedom: Ints) -> dict[str, Masked]:
+def _tests(signals: Signals, inside: Bools, distance: Masked, k_in: Ints, k_out: Ints) -> dict[str, Masked]:
     """Test each distance by Student's law and, where that could count, by the exact one; correct for their number."""
-    tested = ~np.ma.getmaskarray(distance)
-    p = np.where(tested, stdtr(np.maximum(freedom, 1), -distance.data), 1.0)
+    tested, models = ~np.ma.getmaskarray(distance), k_in + k_out
+    student = stdtr(np.maximum(models - 2, 1), -distance.data)
+    plain = np.where(tested, np.maximum(student, np.exp(permutation_test.log_least(models, k_in))), 1.0)
+    p = plain.copy()
     could = np.flatnonzero(_corrected(p, tested) < COULD)
     for block in signals.blocks():
         here = could[np.searchsorted(could, block.start) : np.searchsorted(could, block.stop)]
@@ -222,7 +226,7 @@ def _tests(signals: Signals, inside: Bools, distance: Masked, freedom: Ints) -> 
             margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, here - block.start, 0]
             exact = permutation_test.chances(margins, inside[:, here], SURELY / np.count_nonzero(tested))
             p[here] = np.maximum(p[here], exact)
-    return {"distance_p": _masked(p, tested), "distance_p_corrected": _masked(_corrected(p, tested), tested)}
+    return {"distance_p": _masked(plain, tested), "distance_p_corrected": _masked(_corrected(p, tested), tested)}
 
 
 def _corrected(p: Floats, tested: Bools) -> Floats:

@@ -1,12 +1,13 @@
 """How a verb runs its job: progress and warnings on standard error, then what was found and where it lies."""
 
+import threading
 import time
 from collections.abc import Callable
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, Progress, TextColumn
 
 from reticent.cli.screen import say, show, stderr
 from reticent.errors import UnwrittenError
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 USUAL = "training"
 """The stage whose name is not told with its models."""
 QUIET = 10.0
-"""Seconds without a line after which the next stage is told by itself, where no bar can be shown."""
+"""Seconds without a line after which the stage is told by itself, while it goes on, where no bar can be shown."""
 
 
 Result = TypeVar("Result", bound="Reported[Any]")
@@ -36,7 +37,6 @@ class Screen:
         self.bar = Progress(
             TextColumn("{task.description}"),
             BarColumn(),
-            MofNCompleteColumn(),
             TextColumn("{task.fields[facts]}"),
             console=self._console,
             transient=True,
@@ -44,6 +44,15 @@ class Screen:
         )
         self._task = self.bar.add_task("training", total=None, facts="")
         self._label, self._shown, self._told = USUAL, -1, time.monotonic()
+        self._waiting: threading.Timer | None = None
+
+    def __enter__(self) -> "Screen":
+        self.bar.start()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._wait(None)
+        self.bar.stop()
 
     def model(self, state: "Trained") -> None:
         """Show how far the population is."""
@@ -52,27 +61,40 @@ class Screen:
             facts.append(f"{timedelta(seconds=round(state.left))} left")
         if state.accuracy is not None:
             facts.append(f"accuracy {percent(state.accuracy)} on non-members")
-        self.bar.update(self._task, total=state.total, completed=state.done, facts=", ".join(facts))
+        far = f"{'asking ' * state.asking}models {state.done}/{state.total}"
+        name = "" if state.asking and self._label == USUAL else self._label
+        told = ", ".join([far, *facts])
+        self.bar.update(self._task, description=name, total=state.total, completed=state.done, facts=told)
         tenth = 10 * state.done // state.total
         if tenth != self._shown:  # Fewer than before are those of another population.
             self._shown = tenth
             whose = "" if self._label == USUAL else f"{self._label}: "
-            self._line(f"{whose}models {state.done}/{state.total}" + (f" ({', '.join(facts)})" if facts else ""))
+            self._line(f"{whose}{far}" + (f" ({', '.join(facts)})" if facts else ""))
 
     def stage(self, name: str) -> None:
         """Show what is being done; the first time, since all is checked by then, warn of a report in the way."""
         if self._out is not None:
             self.checked(self._out)
             self._out = None
-        usual = name if " " in name else f"attack {name}"
-        label = {USUAL: USUAL, "report": "writing the report"}.get(name, usual)
-        self.bar.update(self._task, description=label)
+        label = {"report": "writing the report"}.get(name, name)
+        self.bar.update(self._task, description=label, total=None, completed=0, facts="")
         self._label, self._shown = label, -1
-        if time.monotonic() - self._told > QUIET:
-            self._line(label)
+        self._wait(label)
+
+    def _wait(self, label: str | None) -> None:
+        """Have a stage told once nothing was told for long, in place of the one before; None: no more."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+        self._waiting = None
+        if label is not None and not self._console.is_terminal:
+            left = max(0.0, self._told + QUIET - time.monotonic())
+            self._waiting = threading.Timer(left, self._line, (label,))
+            self._waiting.daemon = True
+            self._waiting.start()
 
     def _line(self, text: str) -> None:
         """Print a line where no bar can be shown."""
+        self._wait(None)
         if not self._console.is_terminal:
             self._told = time.monotonic()
             self.note(text)
@@ -97,7 +119,7 @@ def reported(form: Form, job: Callable[[Screen], Result], out: Path | str | None
     """
     screen = Screen(form, None if out is None else Path(out))
     try:
-        with screen.bar:
+        with screen:
             done = job(screen)
     except UnwrittenError as error:
         if error.findings is not None:

@@ -27,6 +27,6 @@ def plan(*, curve: bool = False, flags: Flags = Flags(), **options: str) -> None
         from reticent.say.plan import curve as told_of
 
         screen = Screen(AUDIT)
-        with screen.bar:
+        with screen:
             found = audits_by_size(job, progress=screen.model, stage=screen.stage)
         show(Facts((("", tuple(told_of(found))),)))

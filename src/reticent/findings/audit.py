@@ -10,7 +10,7 @@ from reticent.findings.base import ContradictionError, Document, Empty, Finding,
 from reticent.findings.blind import Blind, Excess, Unlooked
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
-from reticent.findings.evidence import NearComplements
+from reticent.findings.evidence import NearComplements, Outweighing
 from reticent.findings.group_limits import AreaShown, ExcessShown, ExposedGroup
 from reticent.findings.loss_tail import LossTail
 from reticent.findings.numbers import Count, Estimate, Lower, PairedDifference, Share, ShareEstimate, Statistic
@@ -178,7 +178,9 @@ class ExposureCount(Finding):
     records: Count
     "How many could be tested."
     untested: Annotated[Count, Empty] = 0
-    "How many could not: that needs models with the record and without it, three in all."
+    "How many could not: that needs models with the record and without it, three in all, whose margins differ."
+    same: Annotated[bool, Empty] = False
+    "Only where none could since, of every record, the models trained on it have one margin, and the others too."
     exposed: Count
     """Of how many `distance_p_corrected` is at most 1 - `confidence`: at that confidence, none of them is among them
     by chance."""
@@ -251,6 +253,8 @@ class AuditDocument(Document):
     left_out: tuple[LeftOutAttack, ...] = ()
     near_complements: Annotated[NearComplements | None, LeftOut] = None
     "Only where some target is not compared with all references."
+    outweighing: Annotated[Outweighing | None, LeftOut] = None
+    "Only where one record or model makes much of what attacks pool over all, so that they find too little in others."
     blind: Annotated[Blind | None, LeftOut] = None
     """Only where membership was not drawn by reticent: how far members and non-members differ without the model. Where
     they do, only `excess` counts as leak, and epsilon and groups, which take them for alike, are left out."""

@@ -35,6 +35,20 @@ class Importance(Finding):
     sentence: str = ""
 
 
+class Outweighing(Finding):
+    """One record, or one model, that makes much of the spread of margins that several attacks pool over records."""
+
+    share: Share
+    "Its part of the squared distances of all margins from the mean of their record's models of the same kind."
+    record: Count | None = None
+    "`null` if it is a model."
+    model: Count
+    "Of a record, the one whose margin is the farthest from the others'."
+    margin: Number | None = None
+    "That margin; `null` if it is a model."
+    sentence: str = ""
+
+
 class NearComplements(Finding):
     """References that targets are not compared with, since their training records all but follow from the target's."""
 

@@ -26,8 +26,9 @@ class RecordRow:
         margin_std_out: that of models without it.
         exposure_error: standard error of `exposure`.
         distance: the gap between the margins in standard errors.
-        distance_p: chance of such a distance or a larger one, had the record left no trace.
-        distance_p_corrected: the same by Holm, over all records.
+        distance_p: chance of such a distance or a larger one, had the record left no trace, if margins are normal.
+        distance_p_corrected: the same without that assumption where it could count, by Holm over all records: what to
+            judge a record by.
         memorisation_error: standard error of `memorisation`.
         memorisation_soft: how much more probable models with it find its label.
         memorisation_soft_error: its standard error.

@@ -164,7 +164,7 @@ def attack(
         records: what the models saw, as `reticent.load` takes it, or an array ``(N, ...)`` as `Records.make` does: to
             find out whether members and non-members differ without the model. By default the labels alone are looked
             at.
-        stage: called with an attack's name before it runs.
+        stage: called with some words before each stage, such as an attack.
 
     Returns:
         The audit.
@@ -244,7 +244,7 @@ def run(
         members = problem.membership.matrix[problem.targets]
         blind = blind_baseline(members, problem.signals.labels, records, ids, settings)
         measured = measure(problem, specs, settings, ids=ids, partitions=partitions, blind=blind, progress=work.tell)
-        checked = null(problem, specs, measured.audits, settings) if config.control == "null" else None
+        checked = null(problem, specs, measured.audits, settings, work.tell) if config.control == "null" else None
     found = measured.document(
         data=outputs.data_facts(signals, name, ids),
         population=facts,

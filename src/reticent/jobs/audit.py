@@ -141,8 +141,8 @@ def evaluate(job: Job, work: Work) -> Evaluated:
         with work.on("non_adaptive"):
             unaware = non_adaptive(job, problem, measured, work)
     if job.config.control == "null":
-        with work.on("control", "null control"):
-            control = null(problem, job.attacks, measured.audits, settings)
+        with work.on("control"):
+            control = null(problem, job.attacks, measured.audits, settings, work.tell)
     return Evaluated(job, work, made, problem, measured, control, unaware)
 
 

@@ -5,7 +5,7 @@ which ones says nothing of them. Attacks, thresholds and intervals then run as b
 is an error of the audit; how far their intervals reach tells the smallest leak that the real audit would have found.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -37,10 +37,13 @@ def null(
     attacks: Sequence[Spec],
     audits: Sequence[Audit],
     settings: Settings,
+    progress: Callable[[str], None] | None = None,
 ) -> Control:
     """Repeat an audit with permuted membership."""
     drawn = _seed(settings)
-    nulls, _ = attacked(_permuted(problem, drawn), attacks, replace(settings, seed=drawn))
+    nulls = attacked(
+        _permuted(problem, drawn), attacks, replace(settings, seed=drawn), progress=progress, before="null control: "
+    ).audits
     odd = tuple(audit.name for audit in nulls if _odd(audit, len(nulls)))
     return Control(
         attacks=tuple(audit.measured for audit in nulls),

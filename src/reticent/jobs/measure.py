@@ -1,8 +1,10 @@
 """From a problem to numbers: every attack scored, every score audited; records and groups of them, one by one."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +24,7 @@ from reticent.auditing.groups import allow_for_unlearned as allow_for_unlearned_
 from reticent.auditing.groups import groups
 from reticent.auditing.joining import exposure_of_units, groups_of_units, joined
 from reticent.auditing.membership_probability import MembershipProbability, membership_probability
+from reticent.auditing.outweighing import outweighing
 from reticent.auditing.partition import Partition
 from reticent.auditing.record_pvalues import OwnRates
 from reticent.auditing.verdict import allow_for_unlearned, verdict, with_group
@@ -39,7 +42,7 @@ from reticent.findings.audit import (
 from reticent.findings.base import Plain
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import GIVEN, Accountant
-from reticent.findings.evidence import NearComplements
+from reticent.findings.evidence import NearComplements, Outweighing
 from reticent.findings.population import Data, Population
 from reticent.findings.record_tests import NamedRecord
 from reticent.jobs.record_tests import TestedRecords, record_tests
@@ -104,6 +107,8 @@ class Measurement:
             none; None where the score cannot be computed.
         near_complements: what strong attacks do not compare targets with; None where they are given all references.
         blind: how far members and non-members differ without the model, where reticent did not draw who is which.
+        outweighing: the record or the model that makes much of what attacks pool over all, or None.
+        seconds: by attack, how long it took to score all targets.
     """
 
     audits: tuple[Audit, ...]
@@ -117,6 +122,8 @@ class Measurement:
     risk: Masked | None = None
     blind: Baseline | None = None
     near_complements: NearComplements | None = None
+    outweighing: Outweighing | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def own(self) -> OwnRates | None:
@@ -160,6 +167,7 @@ class Measurement:
             attacks=audits,
             left_out=tuple(LeftOutAttack(name=name, sentence=why) for name, why in (left_out or {}).items()),
             near_complements=self.near_complements,
+            outweighing=self.outweighing,
             blind=None if self.blind is None else self.blind.found,
             epsilon=overall.with_(unproved=unproved) if overall is not None and unproved else overall,
             groups=self.groups if shown else tuple(allow_for_unlearned_groups(one, population) for one in self.groups),
@@ -167,7 +175,7 @@ class Measurement:
             records=None if self.records is None else self.records.found,
             non_adaptive=non_adaptive,
             control=control,
-            environment=environment,
+            environment=environment.with_(seconds_attacks=self.seconds),
         )
 
 
@@ -186,16 +194,19 @@ def measure(
     Groups, records and epsilon take members and non-members for alike, so they are left out where `blind` tells them
     apart.
     """
-    audits, scores = attacked(problem, attacks, settings, progress=progress)
+    audits, scores, seconds = attacked(problem, attacks, settings, progress=progress)
     members, near = problem.members, near_complements(problem)
     told = {name: joined(own, problem.units) for name, own in scores.items()}
     believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
     risk = _risk(problem, scores if _RISK in attacks else {}, settings)
+    found = exposure(problem.signals, problem.membership)
+    heavy = outweighing(problem.signals, problem.membership.matrix, found, ids)
     if blind is not None and blind.found.shift:
         audits = beyond(audits, told, members, blind, settings)
-        found = exposure(problem.signals, problem.membership)
-        return Measurement(audits, scores, found, verdict(audits), None, None, (), believed, risk, blind, near)
-    said, found = verdict(audits), exposure(problem.signals, problem.membership)
+        return Measurement(
+            audits, scores, found, verdict(audits), None, None, (), believed, risk, blind, near, heavy, seconds
+        )
+    said = verdict(audits)
     partitions = [groups_of_units(one, problem.units) for one in partitions]
     described = exposure_of_units(found, problem.units)
     limits = group_limits(partitions, told, members, first=said.attack, fpr=said.fpr, confidence=settings.confidence)
@@ -231,7 +242,9 @@ def measure(
         tested = record_tests(
             problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta
         )
-    return Measurement(audits, scores, found, said, epsilons, tested, compared, believed, risk, blind, near)
+    return Measurement(
+        audits, scores, found, said, epsilons, tested, compared, believed, risk, blind, near, heavy, seconds
+    )
 
 
 def beyond(
@@ -250,24 +263,41 @@ def _fair(problem: Problem) -> bool:
     return bool(models.min() != models.max() or 2 * models[0] == len(matrix))
 
 
+class Attacked(NamedTuple):
+    """What attacks found: one audit each and, by attack, scores ``(T, N)`` and the seconds that these took."""
+
+    audits: tuple[Audit, ...]
+    scores: dict[str, Floats]
+    seconds: dict[str, float]
+
+
 def attacked(
     problem: Problem,
     attacks: Sequence[Spec],
     settings: Settings,
     *,
     progress: Callable[[str], None] | None = None,
-) -> tuple[tuple[Audit, ...], dict[str, Floats]]:
-    """Run attacks on every target and audit their scores."""
-    scores: dict[str, Floats] = {}
+    before: str = "",
+) -> Attacked:
+    """Run attacks on every target and audit their scores; `before` begins what `progress` is told of each."""
+    scores, seconds = dict[str, Floats](), dict[str, float]()
     audits = []
-    for attack in attacks:
-        if progress is not None:
-            progress(attack.method)
+    for attack in in_turn(attacks, progress, before):
+        begun = time.perf_counter()
         scores[attack.method] = score(attack, problem, settings.seed)
+        seconds[attack.method] = round(time.perf_counter() - begun, 3)
         calibration = _calibration(problem, attack, settings.seed)
         audit = audited(attack, scores[attack.method], problem, settings, calibration)
         audits.append(audit.with_(importance=importance(attack, problem, settings.seed)))
-    return tuple(audits), scores
+    return Attacked(tuple(audits), scores, seconds)
+
+
+def in_turn(attacks: Sequence[Spec], tell: Callable[[str], None] | None, before: str = "") -> Iterator[Spec]:
+    """Go through attacks, and tell of each, behind some words, before it runs: which it is, and of how many."""
+    for at, attack in enumerate(attacks, start=1):
+        if tell is not None:
+            tell(f"{before}attack {attack.method}" + f" ({at} of {len(attacks)})" * (len(attacks) > 1))
+        yield attack
 
 
 def audited(

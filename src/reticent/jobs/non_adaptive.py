@@ -7,7 +7,7 @@ target's references: with it the attacker would be handed the answer.
 Paper: Song and Mittal (2021), section 3; references without the defense are their non-adaptive attack.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from reticent.findings.audit import NonAdaptive, Verdict
 from reticent.findings.numbers import PairedDifference, Statistic
 from reticent.jobs.config import Job
 from reticent.jobs.defenses import undefended
-from reticent.jobs.measure import Measurement, Settings, audited
+from reticent.jobs.measure import Measurement, Settings, audited, in_turn
 from reticent.jobs.work import Work
 from reticent.population import gather
 from reticent.population.train import train
@@ -55,16 +55,21 @@ def non_adaptive(job: Job, problem: Problem, aware: Measurement, work: Work) -> 
     made = train(population, store, workers=job.workers, device=job.device, progress=work.progress)
     signals, others = gather.signals(population, store, made)
     plain = Problem.make(signals, population.membership, population=others)
-    work.tell("attacks that do not know of the defense")
     settings = Settings.of(job.config)
-    found = against(problem, plain, job.attacks, settings)
+    found = against(problem, plain, job.attacks, settings, work.tell)
     return facts(found, problem, aware.scores, aware.verdict, settings), found.scores
 
 
-def against(defended: Problem, plain: Problem, attacks: Sequence[Spec], settings: Settings) -> Unaware:
+def against(
+    defended: Problem,
+    plain: Problem,
+    attacks: Sequence[Spec],
+    settings: Settings,
+    tell: Callable[[str], None] | None = None,
+) -> Unaware:
     """Attack every defended model with the undefended ones, its own twin left out."""
     audits, scores = [], {}
-    for attack in attacks:
+    for attack in in_turn(attacks, tell, "not knowing of the defense: "):
         rows = [score(attack, _problem(defended, plain, int(t)), settings.seed) for t in defended.targets]
         scores[attack.method] = np.concatenate(rows)
         calibration = score(attack, plain, settings.seed), plain.membership.matrix[plain.targets]

@@ -40,6 +40,7 @@ class Progress:
         seconds: since the start.
         left: seconds that the rest will take at the pace so far, or None before the first model.
         accuracy: mean accuracy on non-members so far, or None.
+        asking: every model was trained before, and those left are only asked further questions.
     """
 
     done: int
@@ -48,6 +49,7 @@ class Progress:
     seconds: float
     left: float | None
     accuracy: float | None
+    asking: bool = False
 
 
 Callback = Callable[[Progress], None]
@@ -81,6 +83,7 @@ def train(
     found = {m: find(population, store, m) for m in range(population.models)}
     made = {m: one for m, one in found.items() if one is not None}
     waiting, earlier = [m for m in found if m not in made], len(made)
+    asking = bool(waiting) and all(store.ended(population.training_id(m)) for m in waiting)
     maker = Maker(population, store, device) if workers == 1 and waiting else None
 
     def report() -> None:
@@ -90,7 +93,7 @@ def train(
         accuracies = [one.facts.accuracy_non_members for one in made.values()]
         mean = sum(accuracies) / len(accuracies) if accuracies else None
         left = seconds / new * (total - len(made)) if new else None
-        progress(Progress(len(made), total, earlier, seconds, left, mean))
+        progress(Progress(len(made), total, earlier, seconds, left, mean, asking))
 
     def gave_up(failures: list[Failure]) -> bool:
         """So many models failed that others would too; what is corrupt or locked says nothing of others."""

@@ -24,7 +24,8 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         said = said.with_(sentence=whole, detail=detail)
     detail = f"{said.detail} {verdict.missing_strong(missing)}" if missing else said.detail
     near = None if document.near_complements is None else evidence.near_complements(document.near_complements)
-    design = () if near is None else (near.sentence,)
+    heavy = None if document.outweighing is None else evidence.outweighing(document.outweighing)
+    design = tuple(one.sentence for one in (heavy, near) if one is not None)
     best = next(audit for audit in document.attacks if audit.name == said.attack)
     game = [record_tests.game(best.targets[0])] if best.targets else []
     alone = [loss_tail.ALONE] if document.loss_tail is not None else []
@@ -42,6 +43,7 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         verdict=said.with_(detail=detail, cannot_say=unsaid),
         attacks=tuple(map(evidence.spoken, document.attacks)),
         near_complements=near,
+        outweighing=heavy,
         blind=None if document.blind is None else blind.spoken(document.blind),
         loss_tail=None if document.loss_tail is None else loss_tail.spoken(document.loss_tail),
         epsilon=None if document.epsilon is None else epsilon.spoken(document.epsilon),

@@ -8,15 +8,12 @@ from reticent.rounding import down, level, plain, significant_down, up
 from reticent.say.grammar import agree, listed, sentence
 
 METHODS = {
-    "all-thresholds": ("every threshold", "all thresholds are tried, and the bound is lowered for that"),
+    "all-thresholds": ("every threshold", "all thresholds of the scores are tried, and the bound is lowered for that"),
     "split": ("split", "the threshold is chosen on some of the records, and the bound is measured on the others"),
     "given": ("given threshold", "the threshold was fixed before looking"),
-    "gaussian": ("Gaussian", "for a training that leaks as Gaussian noise does, at no threshold in particular"),
-    "one-run": (
-        "one run",
-        "the attacker guesses on many records of one model at once, and the number of right guesses counts",
-    ),
-    "f-dp": ("one run, Gaussian", "as one run, for a training that leaks as Gaussian noise does"),
+    "gaussian": ("Gaussian", "if training leaks as Gaussian noise does (as in DP-SGD), from all scores together"),
+    "one-run": ("one run", "the right guesses are counted that an attacker makes on many records of one model"),
+    "f-dp": ("one run, Gaussian", "as one run, if training leaks as Gaussian noise does"),
 }
 """Method -> its name, and how it works."""
 COMBINED = {
@@ -26,9 +23,10 @@ COMBINED = {
 }
 """How the targets' bounds became one -> in words."""
 MEANING = (
-    "Epsilon measures a guarantee of differential privacy: with epsilon 0 nobody can tell whether a record was used, "
-    "and the larger it is, the surer an attacker can be. An attack can only rule out small values: the true epsilon is "
-    "at least the bound, with the stated confidence, and may be larger."
+    "Epsilon says how much a single record may change what a model answers: at 0 nobody can tell whether it was used, "
+    "and the larger epsilon is, the surer an attacker can be. “At least” is what these attacks have shown, with the "
+    "stated confidence. It is no promise: the true epsilon may be far larger, and only training with differential "
+    "privacy proves that it is not."
 )
 
 

@@ -1,7 +1,7 @@
-"""Where a learned attack found what it found, and which references no attack was given."""
+"""Where a learned attack found what it found, which references no attack was given, and what outweighs all others."""
 
 from reticent.findings.attack import Audit
-from reticent.findings.evidence import Family, FamilyImportance, Importance, NearComplements
+from reticent.findings.evidence import Family, FamilyImportance, Importance, NearComplements, Outweighing
 from reticent.rounding import fraction, percent
 from reticent.say.grammar import plural
 
@@ -54,3 +54,17 @@ def near_complements(found: NearComplements) -> NearComplements:
             "or a copy: who trained such a pair would be read off the design, not off what models say."
         )
     )
+
+
+def outweighing(found: Outweighing) -> Outweighing:
+    """Fill in the sentence."""
+    spread = f"{percent(found.share)} of the spread of margins between models"
+    effect = (
+        "lira with few models, bavaria, pmia and the exposures judge all records by that spread, so they find less in "
+        "the others than there is"
+    )
+    if found.record is None or found.margin is None:
+        said = f"Model {found.model} alone makes {spread}: {effect}. Look whether it was trained, and answers, as the"
+        return found.with_(sentence=f"{said} others do, and leave it out if not.")
+    said = f"Record {found.record} alone makes {spread} (model {found.model} has it at {found.margin:,.6g}): {effect}."
+    return found.with_(sentence=f"{said} Look at this record, and audit without it.")

@@ -23,8 +23,8 @@ def sentence(found: ExposedGroup, names: Sequence[str]) -> str:
     size = plural(found.records, "record")
     text = named(found, names)
     return (
-        f"{text[:1].upper()}{text[1:]} ({size}) leaks more: there, an attacker tells a training record and another "
-        f"record apart in {percent(found.auc)} of pairs, elsewhere in {percent(found.others)}."
+        f"{text[:1].upper()}{text[1:]} ({size}) leaks more, by the AUC: there, an attacker tells a training record and "
+        f"another record apart in {percent(found.auc)} of pairs, elsewhere in {percent(found.others)}."
     )
 
 
@@ -40,10 +40,16 @@ def details(said: Verdict, found: ExposedGroup, names: Sequence[str]) -> list[st
     ]
     if found.tpr is not None and found.false_alarms is not None and said.fpr:
         digits = decimals(said.fpr)
-        lines.append(
+        told = (
             f"The threshold that flags {level(said.fpr)} of all non-members finds {percent(found.tpr, digits)} of that "
-            f"{one}'s training records, and flags {percent(found.false_alarms, digits)} of its non-members."
+            f"{one}'s training records, and flags {percent(found.false_alarms, digits)} of its non-members"
         )
+        if said.tpr is not None and found.attack == said.attack and found.tpr < said.tpr:
+            told += (
+                f". That is a smaller share than of all training records ({percent(said.tpr, digits)}): it is the AUC, "
+                f"over all thresholds inside the {one}, that is larger"
+            )
+        lines.append(f"{told}.")
     if said.reason is Reason.IN_A_GROUP:
         lines.append("Over all records no attack did better than chance: the leak is of this group.")
     return lines

@@ -8,6 +8,11 @@ from reticent.say.grammar import agree
 
 NEEDED = "that takes at least three models, some that were trained on the record and some that were not"
 """What a record needs to be tested."""
+SAME = (
+    "No single record is judged: the models that were trained on a record all say exactly the same of it, and so do "
+    "those that were not, so there is nothing to judge their difference by. Were the answers rounded, or is one model "
+    "there several times?"
+)
 
 
 def spoken(found: ExposureCount) -> ExposureCount:
@@ -23,6 +28,8 @@ def _untested(found: ExposureCount) -> str:
 
 
 def _sentence(found: ExposureCount) -> str:
+    if found.same:
+        return SAME
     if not found.records:
         return f"No single record is judged: {NEEDED}."
     if found.distance_needed is None:
@@ -40,13 +47,18 @@ def _sentence(found: ExposureCount) -> str:
     )
 
 
+def enough(found: ExposureCount) -> int:
+    """Say from how many models on one record can be counted at all."""
+    models, allowed = found.models or 3, 1 - found.confidence
+    while found.records / math.comb(models, models // 2) > allowed:
+        models += 1
+    return models
+
+
 def _impossible(found: ExposureCount) -> str:
     """Say that no record can be counted, whatever its margins, and from how many models on one could."""
-    enough, allowed = found.models or 3, 1 - found.confidence
-    while found.records / math.comb(enough, enough // 2) > allowed:
-        enough += 1
     return (
         f"{found.models} models are too few to show that a single record leaks: among {found.records:,} records, one "
-        f"may look exposed by chance. At least {enough} models are needed, half of them trained on each record. Single "
-        "records may leak all the same."
+        f"may look exposed by chance. At least {enough(found)} models are needed, half of them trained on each record. "
+        "Single records may leak all the same."
     )

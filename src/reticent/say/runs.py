@@ -14,6 +14,7 @@ STORE = "reticent-store"
 KINDS = {
     Kind.TRAINING: "models",
     Kind.SIGNALS: "signals of models",
+    Kind.PROBE: "of answers to further questions",
     Kind.MEMORISATION: "memorisation scores",
     Kind.REPAIR: "repaired models",
     Kind.UNKNOWN: "unknown",
@@ -44,7 +45,7 @@ def size(count: int) -> str:
 def unknown(signals: bool, state: State | None) -> str:
     """Say in place of a recipe why it is not known; of signals, by the state of their model."""
     if signals:
-        return "signals whose models were removed" if state is None else f"signals of models that are {state}"
+        return "answers of models that were removed" if state is None else f"answers of models that are {state}"
     if state is State.IN_USE:
         return "being made by a live process"
     return "unfinished, left by a process that ended" if state is State.UNFINISHED else UNREADABLE
@@ -125,9 +126,9 @@ def verified(checked: Sequence[Checked], store: str) -> list[str]:
 def planned(removal: Removal) -> list[str]:
     """Say what goes with the models that are removed, and what stays."""
     count = removal.with_them
-    goes = ["One of these holds the signals of a model that is removed, and goes with it."] if count == 1 else []
+    goes = ["One of these holds what a model that is removed was asked, and goes with it."] if count == 1 else []
     if count > 1:
-        goes = [f"{count:,} of these hold the signals of models that are removed, and go with them."]
+        goes = [f"{count:,} of these hold what models that are removed were asked, and go with them."]
     return [*goes, *kept(removal.kept), *([] if removal.runs else [EMPTY])]
 
 

@@ -14,6 +14,9 @@ from reticent.signals.squashed import TELLING_VALUES, Squashed, by_class, of_lab
 LARGEST = 1e37
 """Numbers beyond this are taken for infinite: float32 could not hold their margins, nor float64 all that is made of
 their squares."""
+LARGEST_MARGIN = 2.0**24
+"""Margins beyond this tell nothing (nats): float32, which holds them, does not tell one nat from the next there; and
+one of them makes all that attacks pool over records, such as LiRA's spread, its own."""
 
 
 def answers(
@@ -133,6 +136,21 @@ def check_margins(margins: NDArray[np.floating], labels: NDArray[np.int64], clas
                 f"{expected}, got none above 0 and many near it: these are log-probabilities of the true label (minus "
                 "the loss): give the logits, or l - numpy.log(-numpy.expm1(l)), where no l is 0"
             )
+
+
+def check_sizes(margins: NDArray[np.floating], what: str) -> None:
+    """Refuse margins ``(M, N, Q)`` beyond `LARGEST_MARGIN`; `what` was given."""
+    beyond = np.abs(margins) > LARGEST_MARGIN
+    if not beyond.any():
+        return
+    model, record, query = (int(one) for one in np.unravel_index(int(beyond.argmax()), beyond.shape))
+    count = int(beyond.sum())
+    raise InputError(
+        f"{what}: model {model} has record {record} at a margin of {margins[model, record, query]:g}"
+        f"{f' (the first of {count} so large)' if count > 1 else ''}: expected log-odds of the true label of at most "
+        f"{LARGEST_MARGIN:,.0f} in size, since one larger number decides what attacks make of all records: is it an "
+        "overflow, or does it stand for a missing answer? Correct it, or leave the record out"
+    )
 
 
 def two_logits(logits: NDArray[Any]) -> NDArray[Any]:

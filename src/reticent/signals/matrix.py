@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent.data.records import renumber
 from reticent.errors import InputError, ShapeError
-from reticent.signals.brought import answers, check_margins, check_unsquashed, two_logits
+from reticent.signals.brought import answers, check_margins, check_sizes, check_unsquashed, two_logits
 from reticent.signals.probabilities import check_probabilities, clipped_words, logarithms, resolution, shared_margins
 
 Floats = NDArray[np.float64]
@@ -100,13 +100,15 @@ class Signals:
 
         Raises:
             NonFiniteError: a model's logits are NaN or infinite; the message names the model and the count.
-            InputError: some model's are probabilities, or what a sigmoid made of logits.
+            InputError: some model's are probabilities, or what a sigmoid made of logits; or a margin is beyond
+                `LARGEST_MARGIN`.
             ShapeError: several answers a record, or those of one model alone.
         """
         numbers, truth = answers(logits, labels, "logits")
         values = two_logits(numbers)
         check_unsquashed(values, numbers.shape)
         margins = np.stack([margin(row, truth)[:, None] for row in values])
+        check_sizes(margins, "logits")
         return cls(labels=truth, margins=margins, classes=values.shape[2], logits=values)
 
     @classmethod
@@ -164,7 +166,8 @@ class Signals:
         Raises:
             NonFiniteError: a model's margins are NaN or infinite; the message names the model and the count.
             InputError: a label too large to be the number of a class, where `classes` is not given; or the numbers
-                look like logits, or like the label's probabilities or their logarithms.
+                look like logits, or like the label's probabilities or their logarithms; or one is beyond
+                `LARGEST_MARGIN`.
         """
         values, truth = answers(margins, labels, "margins", classes)
         largest = int(truth.max(initial=1))
@@ -174,6 +177,7 @@ class Signals:
                 f"{renumber('labels')}, or give the number of classes as classes"
             )
         check_margins(values, truth, classes or largest + 1)
+        check_sizes(values, "margins")
         return cls(labels=truth, margins=values, classes=classes or largest + 1)
 
     @property

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from reticent.errors import ModelError, NonFiniteError, TrainingModeError
 from reticent.models.final_operation import LOGITS, UNKNOWN, ending, remedy
 from reticent.outputs import Output
-from reticent.signals.brought import LARGEST, two_logits
+from reticent.signals.brought import LARGEST, LARGEST_MARGIN, two_logits
 from reticent.signals.correct import hits
 from reticent.signals.matrix import margin
 from reticent.signals.queries import Queries, all_views
@@ -63,7 +63,7 @@ def ask(
     logits = np.empty((count, classes), dtype=np.float32)
     margins = np.empty((count, views), dtype=np.float32)
     own = logits if output is None else np.empty_like(logits)
-    bad = 0
+    bad = beyond = 0
     for start in range(0, count, EVALUATION_BATCH):
         rows = slice(start, min(start + EVALUATION_BATCH, count))
         labels = examples.y[rows].cpu().numpy()
@@ -73,7 +73,9 @@ def ask(
             if bad:
                 continue
             answer = (logits64 if output is None else output(logits64.clone(), x.clone())).cpu().numpy()
-            margins[rows, query] = margin(answer, labels)
+            found = margin(answer, labels)
+            beyond += int(np.count_nonzero(np.abs(found) > LARGEST_MARGIN))
+            margins[rows, query] = found
             if query == 0:
                 own[rows] = logits64.cpu().numpy()
                 logits[rows] = answer
@@ -82,6 +84,12 @@ def ask(
     if bad:
         raise NonFiniteError(
             f"{bad} of {count * views} answers hold NaN or infinity; expected finite logits: "
+            "check the model's forward pass and its training (a lower learning rate, the data's scale)"
+        )
+    if beyond:
+        raise NonFiniteError(
+            f"{beyond} of {count * views} answers put the log-odds of the true label beyond {LARGEST_MARGIN:,.0f}, so "
+            "that one of them decides what attacks make of all records; expected answers of a usual size: "
             "check the model's forward pass and its training (a lower learning rate, the data's scale)"
         )
     return Seen(logits, margins)

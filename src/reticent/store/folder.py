@@ -99,6 +99,10 @@ class Store:
         run, problem = self._examined(run_id)
         return run if problem is None else None
 
+    def ended(self, run_id: str) -> bool:
+        """Tell whether a run was finished; whether it is whole is not looked at."""
+        return (self._runs / run_id / DONE).exists()
+
     def whole(self, run_id: str) -> Run:
         """Take a run that was found or made before."""
         run, problem = self._examined(run_id)

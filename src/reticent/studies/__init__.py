@@ -8,6 +8,8 @@ from reticent.studies import (
     cwrf_readings,
     cwrf_removal,
     pptp_disparity,
+    sparsity,
+    wemem,
 )
 from reticent.studies.base import Study
 
@@ -21,5 +23,7 @@ STUDIES: dict[str, Study] = {
     "cwrf-removal": cwrf_removal.STUDY,
     "cwrf-location": cwrf_location.STUDY,
     "pptp-disparity": pptp_disparity.STUDY,
+    "sparsity": sparsity.STUDY,
+    "wemem": wemem.STUDY,
 }
 """Name -> study."""

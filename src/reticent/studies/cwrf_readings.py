@@ -10,13 +10,14 @@ from dataclasses import replace
 
 from reticent.findings.study import DotsPanel, Figure, Level
 from reticent.options import Options
-from reticent.studies import presets, repairing
+from reticent.studies import beyond, presets, repairing
 from reticent.studies.base import Bench, Claim, Found, Results, Scale, Setting, Study, each
+from reticent.studies.beyond import UNMATCHED
 from reticent.studies.cwrf_defenses.printed import TITLES, titles
 from reticent.studies.judging import Part
 from reticent.studies.measured import Pairs, Recipes, collect, measure_all
 from reticent.studies.metrics import AUC, JUDGED, METRICS, columns
-from reticent.studies.repairing import NONE, UNMATCHED, Chosen, acts, lower, lowers
+from reticent.studies.repairing import NONE, Chosen, acts, lower, lowers
 
 USUAL = "usual reading"
 READINGS = {
@@ -107,7 +108,7 @@ def measured(bench: Bench) -> Found:
         rows.append(replace(same, name=read(title, USUAL)))
     plain = {acts(title): (title, NONE) for title in titles(bench.options["defenses"])}
     found, pairs = collect(rows, plain), _pairs(bench, chosen)
-    beside = repairing.matched(bench, found, rows, pairs)
+    beside = beyond.matched(bench, found, rows, pairs, repairing.LEAKS)
     for attack in JUDGED:
         for title in titles(bench.options["defenses"]):
             for row in (read(title, reading) for reading in readings(bench.setting)):
@@ -116,7 +117,7 @@ def measured(bench: Bench) -> Found:
     repairing.diagnosed(found, rows)
     found.notes += chosen.notes
     if beside.stopped:
-        found.notes.append(f"seed {bench.seed}: controls are {repairing.told(beside)}.")
+        found.notes.append(f"seed {bench.seed}: controls are {beyond.told(beside)}.")
     return found
 
 

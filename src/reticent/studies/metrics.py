@@ -17,6 +17,17 @@ ATTACKS = {"lira": "LiRA", "rmia": "RMIA"}
 STRONGEST = "learned"
 """Of ours, beside them."""
 JUDGED = {**ATTACKS, STRONGEST: "the learned attack"}
+WEMEM = {
+    "confidence": "Confidence",
+    "entropy": "Entropy",
+    "modified-entropy": "Modified entropy",
+    "top1-confidence": "Hconf",
+    "samia": "SAMIA",
+    "nn": "NN",
+    "nn-top3": "Top3-NN",
+    "nn-cls": "Cl-NN",
+}
+"""Those of WeMem, as it calls them."""
 
 
 @dataclass(frozen=True)
@@ -47,11 +58,16 @@ METRICS = {
     "loss": Metric("Loss, non-members", "number", "test loss", LOSS, lower=True),
     "gap": Metric("Loss gap", "number", "loss gap", LOSS, lower=True),
     "auc_loss": Metric("AUC of a loss threshold", "number", "AUC of a loss threshold", AUC, lower=True),
+    "defence": Metric("Defence, discriminator", "number", "the discriminator's defence", AUC),
+    "share": Metric("Parameters left", "share"),
+    "relative_loss": Metric("Relative loss of accuracy", "difference"),
+    "relative_gain": Metric("Relative gain in defence", "difference"),
+    "slope": Metric("Gain over loss"),
     "seconds": Metric("Seconds a model", "seconds"),
     "entropy_initial": Metric("Entropy of the initial model, of ln C", "share"),
     "accuracy_rewound": Metric("Accuracy right after rewinding, reference records", "share"),
 }
-for key, name in (ATTACKS | {STRONGEST: "Learned attack"}).items():
+for key, name in (ATTACKS | {STRONGEST: "Learned attack"} | WEMEM).items():
     METRICS |= {
         f"auc_{key}": Metric(f"{name} AUC", "number", f"{name} AUC", AUC, lower=True),
         f"excess_auc_{key}": Metric(f"{name} AUC less its control's", "difference"),

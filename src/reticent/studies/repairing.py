@@ -12,25 +12,25 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from reticent import seeds
-from reticent.findings.study import Reason
 from reticent.rounding import fraction, number, percent
+from reticent.studies import beyond
 from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.judging import Part, better
-from reticent.studies.matching import Controls, controls, estimated
 from reticent.studies.measured import Measured, measure
 from reticent.studies.metrics import AUC, JUDGED, POINTS
-from reticent.studies.numbers import Estimate, Replicated
+from reticent.studies.numbers import Estimate
 
 PRINTED_LOSS, PRINTED_AT = 0.1502, 0.001
 """Training loss of A3 (CWRF on RelaxLoss) in the paper's Table 2, and at which r."""
 CHOSEN_BY = "relaxloss"
 """The defense of Table 2, by which the length is chosen."""
+LEAKS = tuple(f"auc_{attack}" for attack in JUDGED)
+"""What is judged at matched accuracy."""
 BY_CHANCE = "mask=random-within"
 """The control of the mask: as many weights of each parameter tensor, drawn by chance."""
 
 NONE = "No defense"
 """The undefended row."""
-UNMATCHED = f"It can't be told where the interval of the accuracy that controls miss leaves {100 * POINTS:g} points."
 
 
 @dataclass(frozen=True)
@@ -145,25 +145,6 @@ def _mean(row: Measured, metric: str) -> float:
     return float(row.measures[metric].observed.mean())
 
 
-def matched(bench: Bench, found: Found, rows: Sequence[Measured], pairs: Mapping[str, tuple[str, str]]) -> Controls:
-    """Say how far each row lies from the undefended network of its accuracy, the first row; and pairs of rows, so.
-
-    A pair's numbers have the names of what is judged (``auc_...``), and ``excess_accuracy`` is what controls miss.
-    """
-    beside = controls(bench, rows[0], rows[1:])
-    for metric in ("accuracy", *(f"auc_{attack}" for attack in JUDGED)):
-        if metric not in rows[0].measures:
-            continue
-        excess: dict[str, list[tuple[float, Replicated]]] = {rows[0].name: []}  # It is its own control.
-        excess |= {row.name: beside.excess(row, metric) for row in rows[1:]}
-        found.numbers |= {(row.name, f"excess_{metric}"): estimated(excess[row.name]) for row in rows[1:]}
-        key = "excess_accuracy" if metric == "accuracy" else metric
-        for name, (first, second) in pairs.items():
-            parts = [*excess[first], *((-weight, part) for weight, part in excess[second])]
-            found.numbers[name, key] = estimated(parts)
-    return beside
-
-
 def acts(title: str) -> str:
     """Name the contrast of a defense alone with none."""
     return f"{title} - {NONE}"
@@ -175,25 +156,10 @@ def lowers(results: Results, one: Setting, title: str, metric: str) -> bool:
     return title == NONE or better(title, number, AUC, lower=True).answer() == "yes"
 
 
-def _met(results: Results, setting: str, name: str) -> bool:
-    """Say whether accuracy is matched: what the controls miss lies wholly within what does not matter."""
-    missed = results.get(setting, name, "excess_accuracy")
-    return missed is not None and missed.bounded and all(abs(end) <= POINTS for end in missed.limits())
-
-
 def lower(results: Results, one: Setting, name: str, metric: str, label: str, *, acting: bool = True) -> Part:
     """Ask whether a leak is lower at matched accuracy, if that is matched and the defense does anything."""
-    number = results.get(one.key, name, metric)
-    void: Reason | None = None if _met(results, one.key, name) else "unmatched"
-    part = better(f"{label}, {one.label}", number, AUC, lower=True, metric="difference")
-    return part if number is None else replace(part, void=void if acting else "condition")
-
-
-def told(beside: Controls) -> str:
-    """List the early-stopped networks, of which each seed has its own, with what they reach."""
-    return "; ".join(
-        f"{one.name} ({percent(one.accuracy)}, LiRA AUC {fraction(_mean(one, 'auc_lira'))})" for one in beside.stopped
-    )
+    part = beyond.lower(results, one, name, metric, label)
+    return part if part.number is None or acting else replace(part, void="condition")
 
 
 def diagnosed(found: Found, rows: Iterable[Measured]) -> None:

@@ -25,6 +25,7 @@ from reticent.report.kinds import (
 from reticent.report.wording import TIES
 from reticent.rounding import count, decimals, fraction, interval, level, percent
 from reticent.say import exposed_group
+from reticent.say import records as say_records
 from reticent.say import verdict as say
 from reticent.say.glossary import GLOSSARY
 from reticent.say.grammar import plural, short
@@ -73,6 +74,7 @@ def audit(
             *b.only(b.DOCUMENTS, *method.limits("audit", document.verdict.cannot_say)),
             *b.only(b.TERMINAL, *(b.Notice(notice) for notice in document.population.notices)),
             *b.only(b.TERMINAL, *map(b.Notice, models.unlearned(document))),
+            *([] if (heavy := document.outweighing) is None else [b.Notice(heavy.sentence, only=b.TERMINAL)]),
             *method.glossary(GLOSSARY.items()),
         ),
         files=b.coded("The same numbers are in `audit.json`, one line a record in `records.csv`."),
@@ -169,12 +171,16 @@ def _records(
         return [heading, *said] if said else []
     return [
         heading,
-        b.Prose(record_table.MEANING, only=b.PAGE),
+        b.Prose(say_records.order(document.exposure), only=b.PAGE),
         *said,
         *b.only(b.PAGE, *record_table.gallery(rows, thumbnails), *record_table.distribution(rows)),
         b.Heading("Record by record", "record-by-record", only=b.PAGE),
         b.Prose(record_table.extent(rows), only=b.PAGE),
         *b.only(b.PAGE, record_table.table(rows)),
+        *b.only(b.PAGE, record_table.legend(rows)),
+        b.Heading("What this says of one person", "one-person", only=b.PAGE),
+        b.Bullets(tuple(say_records.one_person(document.exposure, document.data)), only=b.PAGE),
+        b.Prose(b.coded("Answers in full, with an example: `docs/one_person.md` of reticent."), "note", only=b.PAGE),
     ]
 
 

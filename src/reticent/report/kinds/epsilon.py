@@ -26,7 +26,7 @@ def blocks(found: EpsilonAudit, audits: Sequence[Audit]) -> tuple[b.Block, ...]:
         b.Prose(say.measured(found), only=b.TERMINAL),  # What ends the sentence stands among the notices there.
         *b.only(b.DOCUMENTS, *_alarms(found)),
         *b.only(b.PAGE, *_bars(found)),
-        b.Prose(say.MEANING + here, only=b.PAGE),
+        b.Prose(say.MEANING + here, only=b.DOCUMENTS),
         *b.only(b.DOCUMENTS, *_by_attack(found, audits)),
     )
 
@@ -84,7 +84,7 @@ def _by_attack(found: EpsilonAudit, audits: Sequence[Audit]) -> list[b.Block]:
         b.table(
             "Lower bound on epsilon of each attack by each method", ("Attack", *map(say.method_name, methods)), rows
         ),
-        *b.only(b.PAGE, b.Bullets(tuple(how), "note")),
+        b.Bullets(tuple(how), "note"),
         notes,
     ]
 

@@ -26,6 +26,7 @@ def blocks(groupings: Sequence[Grouping], names: Sequence[str]) -> tuple[b.Block
     fpr = groupings[0].fpr
     notes: list[b.Text] = [
         "“Minus the rest”: the group's AUC minus the mean of the other groups' own AUCs, weighted by their records.",
+        "“Stands out” goes by that difference of AUCs; the share found may be smaller there than elsewhere.",
         "“In, out”: on how many records of the group a model was trained, and on how many not, on average.",
     ]
     if fpr:

@@ -13,71 +13,40 @@ from reticent.report.pictures import audit as pictures
 from reticent.report.png import data_uri
 from reticent.rounding import count, interval, number, p_value
 from reticent.say.grammar import short
+from reticent.say.records import COLUMNS
 
 ROWS = 2000
 """Most records that a page lists; the CSV file has all of them."""
-MEANING = "Some records leak more than others. The most exposed are the ones to protect, or to leave out, first."
 FILTERED = 4
 """Most columns of groups that can be filtered by their values."""
 
 
 class _Column(NamedTuple):
-    """One measure: how it is written, what stands below it, and what it means."""
+    """One measure: how it is written, and what stands below it."""
 
     key: str
     title: str
     form: Literal["count", "p"] | int
     error: tuple[str, ...] = ()
-    meaning: str = ""
     always: bool = True
     only: b.Media = b.EVERYWHERE
 
+    @property
+    def meaning(self) -> str:
+        """What it says."""
+        below = {0: "", 1: " Below it its standard error.", 2: " Below it its interval."}[len(self.error)]
+        return f"{COLUMNS[self.key]}{below}"
+
 
 MEASURES = (
-    _Column(
-        "exposure",
-        "Exposure",
-        2,
-        ("exposure_error",),
-        "How far apart models with the record and models without it put its margin, in standard deviations; 0: no "
-        "difference. Below it its standard error.",
-    ),
-    _Column(
-        "distance",
-        "Distance",
-        2,
-        (),
-        "The same gap in standard errors: how sure it is that there is any. More models make it larger.",
-        always=False,
-    ),
+    _Column("exposure", "Exposure", 2, ("exposure_error",)),
+    _Column("distance", "Distance", 2, always=False),
     _Column("distance_p_corrected", "p of the distance, corrected", "p", always=False),
-    _Column(
-        "probability",
-        "Probability of membership",
-        3,
-        ("probability_low", "probability_high"),
-        "How sure an attacker, to whom both are equally likely before, becomes that the record was used; 0.5 is "
-        "guessing. Below it its interval.",
-        always=False,
-    ),
-    _Column(
-        "memorisation",
-        "Memorisation",
-        3,
-        ("memorisation_error",),
-        "How much more often models predict the record's label if they were trained on it.",
-    ),
-    _Column(
-        "memorisation_soft",
-        "Memorisation, soft",
-        3,
-        ("memorisation_soft_error",),
-        "How much more probable models find the record's label if they were trained on it.",
-        always=False,
-        only=b.DOCUMENTS,
-    ),
-    _Column("margin_in", "Margin with it", 2, (), "How strongly models trained on the record prefer its label."),
-    _Column("margin_out", "Margin without it", 2, (), "The same of models not trained on it."),
+    _Column("probability", "Probability of membership", 3, ("probability_low", "probability_high"), always=False),
+    _Column("memorisation", "Memorisation", 3, ("memorisation_error",)),
+    _Column("memorisation_soft", "Memorisation, soft", 3, ("memorisation_soft_error",), always=False, only=b.DOCUMENTS),
+    _Column("margin_in", "Margin with it", 2),
+    _Column("margin_out", "Margin without it", 2),
     _Column("models_in", "Models with it", "count", only=b.DOCUMENTS),
     _Column("models_out", "Models without it", "count", only=b.DOCUMENTS),
 )
@@ -138,7 +107,7 @@ def distribution(rows: Sequence[RecordRow]) -> tuple[b.Block, ...]:
     values = [row.exposure for row in rows if row.exposure is not None]
     if not values:
         return ()
-    meanings = tuple((one.title, one.meaning) for one in _shown(rows[:ROWS]) if one.meaning)
+    meanings = tuple((one.title, one.meaning) for one in _shown(rows[:ROWS]) if one.form != "count")
     caption = "Exposure of every record. A long right tail means that a few records carry most of the leak."
     figure = b.Figure(partial(pictures.exposures, values), caption)
     return (b.Figures((figure,), beside=(b.Terms(meanings),)),)
@@ -151,6 +120,14 @@ def extent(rows: Sequence[RecordRow]) -> b.Text:
         return f"All {count(total)} records, the most exposed first."
     every: b.Text = (b.Code("records.csv"), " has all of them.")
     return (f"The {count(listed)} most exposed of {count(total)} records; ", every)
+
+
+def legend(rows: Sequence[RecordRow]) -> b.Folded:
+    """Explain every column of ``records.csv`` in which some record has a value."""
+    known = [key for key in COLUMNS if any(getattr(row, key) is not None for row in rows)]
+    groups = {f"group_{by}": f"The record's group by {short(by)}." for by in (rows[0].groups if rows else ())}
+    items = {key: COLUMNS[key] for key in known} | groups
+    return b.Folded(("What the columns of ", b.Code("records.csv"), " say"), (b.Terms(tuple(items.items())),))
 
 
 def table(rows: Sequence[RecordRow]) -> b.Table:

@@ -6,6 +6,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
+from reticent.findings.audit import ExposureCount
 from reticent.findings.locate import RecordsDocument
 from reticent.findings.records import PICTURED, RecordRow
 from reticent.report import blocks as b
@@ -13,6 +14,7 @@ from reticent.report.kinds import method, record_table
 from reticent.report.pictures import records as pictures
 from reticent.rounding import number
 from reticent.say.glossary import terms
+from reticent.say.records import order
 
 TERMINAL = 10
 """Records that the terminal shows."""
@@ -41,7 +43,7 @@ def records(
                 ),
             ),
             *b.only(b.PAGE, *_memorised(document, rows, drawn)),
-            *b.only(b.PAGE, *_listed(rows, drawn)),
+            *b.only(b.PAGE, *_listed(document.exposure, rows, drawn)),
             b.Heading("The most exposed records", only=b.MARKDOWN),
             *b.only(b.TEXTS, record_table.table(document.most_exposed[:TERMINAL])),
             *b.only(b.PAGE, *_details(document)),
@@ -81,18 +83,21 @@ def _written(row: RecordRow) -> str:
     return f"{number(row.memorisation, 2)}{error}"
 
 
-def _listed(rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]) -> list[b.Block]:
+def _listed(
+    exposed: ExposureCount | None, rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]
+) -> list[b.Block]:
     heading: b.Block = b.Heading("The records", "records", "Records", level=2)
     if not rows:
         return [heading]
     return [
         heading,
-        b.Prose(record_table.MEANING),
+        b.Prose(order(exposed)),
         *record_table.gallery(rows, thumbnails),
         *record_table.distribution(rows),
         b.Heading("Record by record", "record-by-record"),
         b.Prose(record_table.extent(rows)),
         record_table.table(rows),
+        record_table.legend(rows),
     ]
 
 

@@ -40,7 +40,7 @@ def run(shown: RunShown, folder: Path) -> b.Facts:
     """Show one run."""
     state = shown.state + (f": {shown.problem}" if shown.problem else "")
     rows = {"run": shown.id, "folder": str(folder), "kind": shown.kind, "state": state, "when": _when(shown)}
-    rows |= {"size": size(shown.bytes)} | ({"signals": ", ".join(shown.signals)} if shown.signals else {})
+    rows |= {"size": size(shown.bytes)} | ({"asked in": ", ".join(shown.signals)} if shown.signals else {})
     files = ((one.name, f"{size(one.bytes or 0)}, sha256 {one.sha256 or 'not noted'}") for one in shown.files)
     parts = {"made from": _leaves(shown.spec), "facts": _leaves(shown.facts), "files": tuple(files)}
     return b.Facts((("", tuple(rows.items())), *((title, values) for title, values in parts.items() if values)))

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from reticent.findings.study import AnyPanel, DotsPanel, Figure, LinesPanel
 from reticent.options import Options
-from reticent.studies import presets, repairing
+from reticent.studies import beyond, presets, repairing
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.cwrf_ablation.claims import CLAIMS
 from reticent.studies.cwrf_ablation.rows import (
@@ -64,13 +64,13 @@ def measured(bench: Bench) -> Found:
     rate = chosen.rates[CHOSEN_BY]
     same = next(row for row in rows if row.name == named("A3", rate))
     rows.append(replace(same, name=CHOSEN, about=f"A3 at the r that pilots chose, {100 * rate:g} %"))
-    plain, beyond = _pairs(bench)
+    plain, matched = _pairs(bench)
     found = collect(rows, plain)
-    beside = repairing.matched(bench, found, rows, beyond)
+    beside = beyond.matched(bench, found, rows, matched, repairing.LEAKS)
     repairing.diagnosed(found, rows)
     found.notes += chosen.notes
     if beside.stopped:
-        found.notes.append(f"seed {bench.seed}: controls are {repairing.told(beside)}.")
+        found.notes.append(f"seed {bench.seed}: controls are {beyond.told(beside)}.")
     return found
 
 

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from reticent.studies.base import Claim, Results, Setting, each
+from reticent.studies.beyond import UNMATCHED
 from reticent.studies.cwrf_ablation.rows import CHANCE, LENGTHS, NO_REWINDING, named
 from reticent.studies.judging import Part, better, no_worse, reaches
 from reticent.studies.metrics import AUC, JUDGED, LOSS, POINTS, Ask, difference
-from reticent.studies.repairing import UNMATCHED, lower
+from reticent.studies.repairing import lower
 
 CRASH = 0.05
 """What a crash of accuracy is."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from reticent.findings.study import DotsPanel, Figure, Level
 from reticent.options import Options
-from reticent.studies import presets, repairing
+from reticent.studies import beyond, presets, repairing
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.cwrf_defenses.claims import CLAIMS, against, alone, matched
 from reticent.studies.cwrf_defenses.printed import CONTROLS, PUBLISHED, WITH, titles
@@ -48,18 +48,18 @@ def _pairs(bench: Bench) -> tuple[Pairs, Pairs]:
     names = list(titles(bench.options["defenses"]))
     plain = {alone(name): (name + WITH, name) for name in names} | {acts(name): (name, NONE) for name in names[1:]}
     kept = CONTROLS if bench.options["controls"] else {"shorter": CONTROLS["shorter"]}
-    beyond = {matched(name): (name + WITH, name) for name in names}
-    beyond |= {against(name, one): (name + WITH, name + suffix) for name in names for one, suffix in kept.items()}
-    return plain, beyond
+    made = {matched(name): (name + WITH, name) for name in names}
+    made |= {against(name, one): (name + WITH, name + suffix) for name in names for one, suffix in kept.items()}
+    return plain, made
 
 
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
     chosen = repairing.choose(bench, bench.options["defenses"])
     rows = measure_all(bench, *_rows(bench, chosen))
-    plain, beyond = _pairs(bench)
+    plain, pairs = _pairs(bench)
     found = collect(rows, plain)
-    beside = repairing.matched(bench, found, rows, beyond)
+    beside = beyond.matched(bench, found, rows, pairs, repairing.LEAKS)
     repairing.diagnosed(found, rows)
     by_name = {row.name: _spread(row) for row in rows}
     found.numbers |= {(name, "spread"): Estimate(value) for name, value in by_name.items()}
@@ -68,7 +68,7 @@ def measured(bench: Bench) -> Found:
             found.numbers[pair, "spread"] = Estimate(math.log(by_name[first] / by_name[second]))
     found.notes += chosen.notes
     if beside.stopped:
-        found.notes.append(f"seed {bench.seed}: controls are {repairing.told(beside)}.")
+        found.notes.append(f"seed {bench.seed}: controls are {beyond.told(beside)}.")
     return found
 
 

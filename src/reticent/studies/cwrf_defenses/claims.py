@@ -10,10 +10,11 @@ from dataclasses import replace
 
 from reticent.findings.study import Reason
 from reticent.studies.base import Claim, Results, Setting, each
+from reticent.studies.beyond import UNMATCHED
 from reticent.studies.cwrf_defenses.printed import CONTROLS, PUBLISHED, TITLES, WITH, titles
 from reticent.studies.judging import Part, better, no_worse, reaches
 from reticent.studies.metrics import ATTACKS, AUC, JUDGED, POINTS, difference
-from reticent.studies.repairing import NONE, UNMATCHED, lower, lowers
+from reticent.studies.repairing import NONE, lower, lowers
 
 NETWORKS = ("ResNet", "ViT")
 """The kinds of network that Table 3 has."""

@@ -40,7 +40,7 @@ def intervals():
         for attack in done.document["attacks"]:
             found[attack["name"]].append(attack["overall"]["auc"]["interval"])
         rest = [ATTACKS[name].brief for name in NAMED if name not in brought]
-        for audit in attacked(whole(seed), rest, Settings(seed, replicates=100))[0]:
+        for audit in attacked(whole(seed), rest, Settings(seed, replicates=100)).audits:
             found[audit.name].append(audit.auc.interval)
     return found
 

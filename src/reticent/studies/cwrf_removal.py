@@ -6,7 +6,7 @@ the paper concludes from it and does not show: the few weights of the largest vu
 many of each parameter tensor, drawn by chance.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from torch import Tensor, nn
 
@@ -22,6 +22,7 @@ from reticent.studies.measured import Pairs
 from reticent.studies.metrics import AUC, LOSS, METRICS, POINTS, columns, difference
 
 WHOLE, TUNED = "Whole", ", fine-tuned"
+MANY, FEW = "many weights of least learnability", "few weights"
 KINDS = {"Vulnerable": "the largest vulnerability", "By chance": "each parameter tensor as many, drawn by chance"}
 
 
@@ -75,29 +76,34 @@ def measured(bench: Bench) -> Found:
 
 
 def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
-    """Draw accuracy and gap over the share that is removed."""
-    named = {"least learnability": {share: sparse(share) for share in setting.options["sparsities"]}}
-    named |= {kind.lower(): {share: few(kind, share) for share in setting.options["shares"]} for kind in KINDS}
-    panels = []
-    for metric in ("accuracy", "gap", "auc_loss"):
-        series = [
+    """Draw accuracy, gap and leak over the share that is removed: of many weights, and of few."""
+    many = {"removed": {share: sparse(share) for share in setting.options["sparsities"]}}
+    kinds = {kind.lower(): {share: few(kind, share) for share in setting.options["shares"]} for kind in KINDS}
+    panels = [
+        _panel(results, setting, metric, what, named)
+        for metric in ("accuracy", "gap", "auc_loss")
+        for what, named in ((MANY, many), (FEW, kinds))
+    ]
+    yield Figure(name=setting.key, title=f"Removing weights, {setting.label}", panels=tuple(panels))
+
+
+def _panel(
+    results: Results, setting: Setting, metric: str, what: str, named: Mapping[str, Mapping[float, str]]
+) -> LinesPanel:
+    known = METRICS[metric]
+    return LinesPanel(
+        title=f"{known.label}, {what}",
+        x="share of weights removed",
+        y=known.label,
+        log_x=what == FEW,
+        form=known.form,
+        series=tuple(
             results.points(setting, [name + how for name in names.values()], metric, label + how, tuple(names))
             for label, names in named.items()
             for how in ("", TUNED)
-        ]
-        known = METRICS[metric]
-        panels.append(
-            LinesPanel(
-                title=known.label,
-                x="share of weights removed",
-                y=known.label,
-                log_x=True,
-                form=known.form,
-                series=tuple(series),
-                levels=results.levels(setting, (WHOLE,), metric),
-            )
-        )
-    yield Figure(name=setting.key, title=f"Removing weights, {setting.label}", panels=tuple(panels))
+        ),
+        levels=results.levels(setting, (WHOLE,), metric),
+    )
 
 
 def _accurate(results: Results, one: Setting) -> Iterator[Part]:

@@ -385,7 +385,7 @@ def test_a_study_of_cwrf_is_measured_from_beginning_to_end(tmp_path):
         "records": 260,
         "epochs": 4,
     }
-    base |= {"reference": 100, "attacks": ("lira", "rmia", "learned"), "replicates": 50}
+    base |= {"reference": 100, "attacks": ("lira", "rmia", "learned"), "replicates": 100}
     options = {"defenses": ("none", "relaxloss"), "rates": (0.05,), "lengths": (2,), "controls": True, "fpr": 0.1}
     machine = {"store": str(tmp_path / "store"), "workers": 1, "device": "cpu"}
     one = Bench(Setting("cnn", "CNN", base, options, network="CNN"), 0, presets.digit_pictures(), machine, tmp_path)

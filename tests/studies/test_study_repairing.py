@@ -375,28 +375,3 @@ def test_readings_that_do_not_agree_settle_nothing_but_that(alone_lowers, wanted
     assert found[0] == wanted
     answers = [part.answer for part in verdict.kinds[0].parts]
     assert answers.count("yes") == (len(names) - 1 if alone_lowers else 0)
-
-
-@pytest.mark.slow
-def test_a_study_of_cwrf_is_measured_from_beginning_to_end(tmp_path):
-    base = presets.DIGITS | {
-        "architecture": {"name": "cnn", "widths": (4, 6)},
-        "models": 8,
-        "records": 260,
-        "epochs": 4,
-    }
-    base |= {"reference": 100, "attacks": ("lira", "rmia", "learned"), "replicates": 100}
-    options = {"defenses": ("none", "relaxloss"), "rates": (0.05,), "lengths": (2,), "controls": True, "fpr": 0.1}
-    machine = {"store": str(tmp_path / "store"), "workers": 1, "device": "cpu"}
-    one = Bench(Setting("cnn", "CNN", base, options, network="CNN"), 0, presets.digit_pictures(), machine, tmp_path)
-    found = DEFENSES.measure(one)
-    names = [title + suffix for title in (NONE, "RelaxLoss") for suffix in ("", WITH, *CONTROLS.values())]
-    assert set(names) <= set(found.rows)
-    for attack in JUDGED:
-        for pair in (matched("RelaxLoss"), *(against("RelaxLoss", control) for control in CONTROLS)):
-            assert math.isfinite(found.numbers[pair, f"auc_{attack}"].value)
-    assert 0 < found.numbers["RelaxLoss + CWRF", "entropy_initial"].value <= 1
-    assert "rewound" in found.rows["RelaxLoss + CWRF"]
-    assert "rewound" not in found.rows["RelaxLoss + CWRF at r = 0"]
-    assert (alone("RelaxLoss"), "spread") in found.numbers
-    assert len(found.notes) >= 3

@@ -150,7 +150,7 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
         x="members, from least to most memorised",
         y="TPR at 1 %",
         form="share",
-        ticks=tuple(name.removesuffix(" fifth") for name in FIFTHS),
+        ticks=tuple(name.split()[0] for name in FIFTHS),
         series=parts,
     )
     high = sorted((one for one in windows(options) if one.order == HIGH), key=lambda one: one.width)
@@ -164,7 +164,8 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
             for title, name in ((PRUNED, PRUNED), ("SWMR", middle))
         },
     }
-    panels = [_over(results, setting, x, series, metric) for x, series in over.items() for metric in OVER]
+    several = {x: series for x, series in over.items() if any(len(names) > 1 for names in series.values())}
+    panels = [_over(results, setting, x, series, metric) for x, series in several.items() for metric in OVER]
     title = f"Pruning and memorisation, {setting.label}"
     yield Figure(name=setting.key, title=title, panels=(by_fifth, *panels))
     names = tuple(one for one in results.rows(setting.key) if results.get(setting.key, one, "auc_lira"))

@@ -2,6 +2,7 @@
 
 from reticent.studies import cwrf_ablation, cwrf_defenses, cwrf_entanglement, pptp_disparity, sparsity, wemem
 from reticent.studies.base import Study
+from reticent.studies.pptp import cost, defenses, designs
 
 __all__ = ["STUDIES", "Study"]
 
@@ -10,6 +11,9 @@ STUDIES: dict[str, Study] = {
     "cwrf-ablation": cwrf_ablation.STUDY,
     "cwrf-defenses": cwrf_defenses.STUDY,
     "pptp-disparity": pptp_disparity.STUDY,
+    "pptp-designs": designs.STUDY,
+    "pptp-defenses": defenses.STUDY,
+    "pptp-cost": cost.STUDY,
     "sparsity": sparsity.STUDY,
     "wemem": wemem.STUDY,
 }

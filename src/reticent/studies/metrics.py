@@ -28,6 +28,8 @@ WEMEM = {
     "nn-cls": "Cl-NN",
 }
 """Those of WeMem, as it calls them."""
+CORRECTNESS = "correctness"
+"""The attack that goes by whether the label is right."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ METRICS = {
     "slope": Metric("Gain over loss"),
     "seconds": Metric("Seconds a model", "seconds"),
 }
-for key, name in (ATTACKS | {STRONGEST: "Learned attack"} | WEMEM).items():
+for key, name in (ATTACKS | {STRONGEST: "Learned attack", CORRECTNESS: "Correctness"} | WEMEM).items():
     METRICS |= {
         f"auc_{key}": Metric(f"{name} AUC", "number", f"{name} AUC", AUC, lower=True),
         f"excess_auc_{key}": Metric(f"{name} AUC less its control's", "difference"),

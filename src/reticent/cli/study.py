@@ -28,7 +28,7 @@ def study(
     Args:
         name: A study.
         scale: tiny (minutes on two cores), small (an hour or so), paper (the paper's own setting, for a GPU), or gpu
-            (cwrf-defenses alone: some minutes on one).
+            (cwrf-defenses and those of PPTP: less, on one).
         setting: One of the scale's settings; repeat it for several. [all]
         seeds: How many seeds. [as the scale says]
         data_dir: Folder of official data files; then RETICENT_DATA, then the cache folder.

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from reticent.findings.study import Column, DotsPanel, Figure
+from reticent.options import Options
 from reticent.studies.base import Bench, Claim, Found, Results, Scale, Setting, Study, each
 from reticent.studies.judging import Part, better, no_worse, reaches
 from reticent.studies.numbers import Estimate
@@ -21,6 +22,8 @@ LEAST = 0.1
 """The smallest share of time or memory that matters."""
 TWICE = 1.0
 """As much again: the most memory beyond that of training from scratch."""
+ONE: Options = {"models": 2, "attacks": ("loss",)}
+"""The first of a population is trained, and none is attacked."""
 EXACT = 1e-3
 """A ratio errs at least by so much, however alike the repetitions are."""
 TIME, MEMORY = "relative_time", "relative_memory"
@@ -34,7 +37,7 @@ def whole(title: str) -> str:
 
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
-    job, found, times = bench.job(models=2), Found(), dict[str, list[Taken]]()
+    job, found, times = bench.job(**ONE), Found(), dict[str, list[Taken]]()
     half = max(1, job.population.recipe.epochs // 2)
     with bench.made(job) as (store, made):
         first = made[0].training
@@ -42,7 +45,7 @@ def measured(bench: Bench) -> Found:
             for name, (defense, about) in _recipes(bench).items():
                 bench.say(f"{name}, repetition {turn + 1}")
                 more = {"epochs": half} if name.endswith(rows.shorter("")) else {}
-                asked = bench.job(defense, models=2, **more)
+                asked = bench.job(defense, **ONE, **more)
                 found.rows[name] = about
                 repaired = first if name.endswith(rows.with_pptp("")) else None
                 times.setdefault(name, []).append(alone(asked.population, store, asked.device, repaired))

@@ -115,7 +115,6 @@ def _claims(title: str) -> tuple[Claim, ...]:
             f"In each setting that has it: with PPTP, against {title} alone, {SAME}. {PREMISE}",
             _trade(name, title, stronger=True),
             "ours",
-            NETWORKS,
         ),
         Claim(
             f"{_key(title)}-matched",
@@ -125,7 +124,6 @@ def _claims(title: str) -> tuple[Claim, ...]:
             f"same of {title} alone, is below zero by {AUC:g} or more. {MATCHED}",
             _lower(title, rows.even(name, title)),
             "ours",
-            NETWORKS,
         ),
         Claim(
             f"{_key(title)}-half-as-long",
@@ -135,7 +133,6 @@ def _claims(title: str) -> tuple[Claim, ...]:
             f"{MATCHED}",
             _lower(title, rows.even(name, short)),
             "ours",
-            NETWORKS,
         ),
         Claim(
             f"{_key(title)}-control",
@@ -145,7 +142,6 @@ def _claims(title: str) -> tuple[Claim, ...]:
             f"{MATCHED}",
             _lower(title, name, "excess_"),
             "ours",
-            NETWORKS,
         ),
     )
 

@@ -50,7 +50,7 @@ def disparity(bench: Bench, found: Found) -> None:
     names = [one.name for one in stages]
     risky = names.index(bench.options["stage"])
     for name, place in ((RISKY_STAGE, risky), (SAFE_STAGE, risky - 1)):
-        found.numbers[name, "effect"] = Estimate(stages[place].effect, partial=True)
+        found.numbers[name, "effect"] = Estimate(stages[place].effect)
     effects = ", ".join(f"{one.name} {fraction(one.effect)}" for one in told.stages)
     found.notes.append(f"seed {bench.seed}: effect by stage, of the first model's members: {effects}.")
 

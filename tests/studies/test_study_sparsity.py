@@ -249,5 +249,11 @@ def test_a_small_part_is_measured_from_networks_to_figures(tmp_path):
     (figure,) = STUDY.draw(results, setting)
     assert [panel.x for panel in figure.panels].count("accuracy, non-members") == 2
     trade = figure.panels[-1]
-    assert [one.label for one in trade.series] == ["IMP", "butterfly", "smaller dense", "stopped early", "dense"]
+    assert [one.label for one in trade.series] == [
+        "IMP",
+        "butterfly",
+        "smaller dense",
+        "dense, stopped early",
+        "dense, to the end",
+    ]
     assert all(list(one.x) == sorted(one.x) for one in trade.series)

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from reticent.findings.study import Figure, LinesPanel, Points
 from reticent.options import Options
 from reticent.rounding import percent
+from reticent.say.grammar import plural
 from reticent.studies import presets
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.beyond import asked, matched, narrowest, parameters, size, told, width
@@ -147,7 +148,7 @@ def _traded(found: Found, rows: Mapping[str, Measured], kinds: Mapping[str, Sequ
             _told(found, name, gains[name], losses[name])
     for title, names in kinds.items():
         if names:
-            found.rows[title] = f"the mean over {len(names)} rows"
+            found.rows[title] = f"the mean over {plural(len(names), 'row')}"
             gain, loss = (_mean([each[name] for name in names]) for each in (gains, losses))
             _told(found, title, gain, loss)
             for times in ENDS:
@@ -169,7 +170,7 @@ def _told(found: Found, name: str, gain: Linear, loss: Linear) -> None:
 
 
 SHARES = ("accuracy", METRIC, "auc_lira", "auc_learned")
-TRADES = (METRIC, "auc_lira")
+TRADES = ("auc_nn", "auc_lira")
 
 
 def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
@@ -195,11 +196,10 @@ def _over(results: Results, setting: Setting, rows: Mapping[str, Sequence[str]],
         return results.points(setting, [name for _, name in shown], metric, title, [x for x, _ in shown])
 
     series = [points(names, title) for title, names in rows.items()]
-    if over == "accuracy" and metric != METRIC:
-        sparse = [*rows["IMP"], *rows["butterfly"]]
-        series.append(points(sparse, "stopped early", [_control(name) for name in sparse]))
     if over == "accuracy":
-        series.append(points([DENSE], "dense"))
+        sparse = [*rows["IMP"], *rows["butterfly"]]
+        series.append(points(sparse, "dense, stopped early", [_control(name) for name in sparse]))
+        series.append(points([DENSE], "dense, to the end"))
     return LinesPanel(
         title=f"{label} over {'parameters left' if over == 'share' else 'accuracy'}",
         x="share of parameters left" if over == "share" else "accuracy, non-members",
@@ -248,7 +248,8 @@ TRAINED: Options = {
 
 def _asked(setting: Setting, rounds: tuple[int, ...], factors: Options, **more: object) -> Setting:
     options = OPTIONS | {"rounds": rounds, "butterfly": factors} | more
-    return replace(setting, base=setting.base | ATTACKED, options=options, published="ResNet20")
+    printed = PUBLISHED.group if setting.network == "ResNet" else None
+    return replace(setting, base=setting.base | ATTACKED, options=options, published=printed)
 
 
 SCALES = {

@@ -193,15 +193,16 @@ def _fifths(results: Results, setting: Setting, name: str) -> tuple[SeedsEstimat
 def _over(
     results: Results, setting: Setting, x: str, series: Mapping[str, Mapping[float, str]], metric: str
 ) -> LinesPanel:
-    known = METRICS[metric]
+    known, places = METRICS[metric], sorted({place for names in series.values() for place in names})
     return LinesPanel(
         title=f"{known.label} over {x}",
         x=x,
         y=known.label,
         form=known.form,
-        log_x=x.startswith("lambda"),
+        ticks=tuple(f"{place:g}" for place in places),
         series=tuple(
-            results.points(setting, names.values(), metric, title, list(names)) for title, names in series.items()
+            results.points(setting, names.values(), metric, title, [float(places.index(place)) for place in names])
+            for title, names in series.items()
         ),
         levels=results.levels(setting, (DENSE, PRUNED), metric),
     )

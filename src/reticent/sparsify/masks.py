@@ -102,7 +102,7 @@ def pruned(scores: Mapping[str, Tensor], masks: Masks, share: float, scope: Scop
         apart = "rank each layer by itself (scope=layer), " if scope == "global" else ""
         raise ModelError(
             f"pruning to {share:.3g} of the weights would leave none of the {found[gone[0]].numel()} weights of the "
-            f'layer {layer!r}, so that nothing passes through it: prune less, {apart}or leave the layer whole '
+            f"layer {layer!r}, so that nothing passes through it: prune less, {apart}or leave the layer whole "
             f'(skip=["{layer}"])'
         )
     return found

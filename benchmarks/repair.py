@@ -2,16 +2,21 @@
 
 For each objective: one model from scratch, and the repair of one plainly trained model by CWRF and by PPTP at a given
 stage, each in a fresh process with warm kernels. Seconds and peak memory (beyond what the process held) are ratios to
-training from scratch. "Training" is the second training alone; "repair" has scoring or the choice of the stage too.
+training from scratch. "Training" is the second training alone; "repair" has scoring or the choice of the stage too, and
+reads the states of the model that is repaired.
 """
 
 import argparse
+import gc
 import json
+import os
 import statistics
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+WIDE = '{"name": "mlp", "widths": [1024, 1024]}'
 
 
 def job(defense, options):
@@ -19,9 +24,7 @@ def job(defense, options):
     from reticent.jobs.config import prepare
     from reticent.options import AuditConfig
 
-    recipe = {"epochs": options.epochs}
-    if options.architecture:
-        recipe["architecture"] = options.architecture
+    recipe = {"epochs": options.epochs, "architecture": json.loads(options.architecture)}
     usual = {"dataset": options.dataset, "data_dir": options.data_dir, "models": 4, "reference": options.reference}
     return prepare(AuditConfig(**usual, records=options.records, recipe=recipe, defense=defense))
 
@@ -46,15 +49,16 @@ def measure(defense, options):
     method = recipe.procedure.method
     short = job("none", options).population.recipe.replace(epochs=1, stop_after=None)
     PROCEDURES["plain"].train(short, materials, streams)
-    states = (
-        [load_file(f"{options.states}/{name}.safetensors") for name in ("trained", "initial")]
-        if method != "plain"
-        else []
-    )
+    gc.collect()
+
+    def read(name):
+        return {key: value.clone() for key, value in load_file(f"{options.states}/{name}.safetensors").items()}
+
     started = time.perf_counter()
     with peak(torch.device(options.device)) as memory:
-        if states:
-            made = {"cwrf": cwrf, "pptp": pptp}[method].repair(*states, recipe, materials, streams)
+        if method != "plain":
+            repair = {"cwrf": cwrf, "pptp": pptp}[method].repair
+            made = repair(read("trained"), read("initial"), recipe, materials, streams)
         else:
             made = PROCEDURES[method].train(recipe, materials, streams)
         if options.device != "cpu":
@@ -75,8 +79,10 @@ def alone(defense, options):
     command += ["--epochs", str(options.epochs), "--reference", str(options.reference), "--device", options.device]
     command += ["--data-dir", options.data_dir] if options.data_dir else []
     command += ["--records", str(options.records)] if options.records else []
-    command += ["--architecture", options.architecture] if options.architecture else []
-    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)
+    command += ["--architecture", options.architecture]
+    # Then glibc gives each large tensor memory of its own, which goes back to the system with it.
+    settled = os.environ | {"MALLOC_MMAP_THRESHOLD_": str(2**16)}
+    done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=settled)
     return json.loads(done.stdout)
 
 
@@ -96,7 +102,7 @@ def main():
     parser.add_argument("--data-dir")
     parser.add_argument("--records", type=int)
     parser.add_argument("--reference", type=int, default=300)
-    parser.add_argument("--architecture")
+    parser.add_argument("--architecture", default=WIDE, help="as JSON; by default a network of which weights count")
     parser.add_argument("--epochs", type=int, default=40)
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--objective", action="append", help="by default relaxloss and hamp")

@@ -8,6 +8,7 @@ from reticent.attacks.balance import Balance
 from reticent.attacks.base import Imitators, Inputs
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals, margin
+from reticent.signals.probes import Students
 
 VARIANTS = [
     {"method": "confidence", "threshold": "global"},
@@ -95,13 +96,20 @@ def inputs(rng, records, population):
     return Inputs("tabular", rng.normal(size=(records, 3)), rng.normal(size=(population, 3)))
 
 
-def probed(audited):
-    """Make what models say to the probes of all attacks: shares, larger for likelier labels, as many as classes."""
+def probed(audited, specs=None):
+    """Make what models say to the probes of attacks, by default all: shares, larger for likelier labels.
+
+    As many as classes or, where the probe is students, epochs.
+    """
     rng, sure = np.random.default_rng(1), audited.margins[:, :, :1]
     return {
-        probe: 1 / (1 + np.exp(-sure - rng.normal(0, 0.5, (*sure.shape[:2], audited.classes))))
-        for probe in probes(SPECS)
+        probe: 1 / (1 + np.exp(-sure - rng.normal(0, 0.5, (*sure.shape[:2], _width(probe, audited)))))
+        for probe in probes(SPECS if specs is None else specs)
     }
+
+
+def _width(probe, audited):
+    return probe.epochs if isinstance(probe, Students) else audited.classes
 
 
 def taught(audited, known):

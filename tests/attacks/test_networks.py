@@ -319,7 +319,7 @@ def test_who_knows_half_of_the_members_is_given_no_references_groups_or_folds(op
 
 def test_the_defence_is_one_less_the_balanced_accuracy_of_the_discriminator():
     case = problem(3, models=6, records=200, population=0, effect=2.5)
-    audit = attacked(case, [parse("nn").replace(references=1, steps=30)], Settings(0, replicates=100))[0][0]
+    audit = attacked(case, [parse("nn").replace(references=1, steps=30)], Settings(0, replicates=100)).audits[0]
     accuracy = audit.overall.balanced_accuracy
     assert accuracy.defence == pytest.approx(1 - accuracy.transferred.mean)
     assert accuracy.defence < 0.5

@@ -217,7 +217,7 @@ def test_the_null_control_stays_a_null_where_replicas_give_everything_away(seed)
     case = population(seed, told=0.0, records=600)
     specs, settings = (SelenaReplica(), SelenaReplica(features="distance")), Settings(seed, replicates=100)
     for spec in specs:
-        audits = attacked(case, (spec,), settings)[0]
+        audits = attacked(case, (spec,), settings).audits
         assert audits[0].auc.mean > 0.9
         found = control.null(case, (spec,), audits, settings)
         assert found.passed

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 import torch
 from tiny_records import SMALL, blobs, images, materials
+from torch import nn
 
 from reticent.errors import ModelError
 from reticent.models.cnn import CNN
@@ -42,16 +43,37 @@ def started(recipe, given, share=0.3):
     return replace(given, start=Start(state, masks)), state, masks
 
 
-@pytest.mark.parametrize("case", CASES)
-def test_entries_that_stay_keep_their_bits_and_all_others_move(case):
+@pytest.mark.parametrize(("case", "share"), [*((case, 0.3) for case in CASES), ("adam", 0.05), ("past", 0.05)])
+def test_entries_that_stay_keep_their_bits_and_all_others_move(case, share):
+    """Of a few entries the places are held, of many a mask."""
     recipe, name, options = CASES[case]
     recipe = recipe.replace(procedure=PROCEDURES[name].spec(**options))
-    given, state, masks = started(recipe, materials(blobs()))
+    given, state, masks = started(recipe, materials(blobs()), share)
     made = PROCEDURES[name].train(recipe, given, STREAMS)
     for key, value in made.model.state_dict().items():
         assert torch.equal(value[~masks[key]], state[key][~masks[key]]), key
         if masks[key].any():
             assert (value[masks[key]] != state[key][masks[key]]).float().mean() > 0.9, key
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.1, 0.3, 1.0])
+@pytest.mark.parametrize("shape", [(), (7,), (20, 30), (4, 5, 3, 3)])
+def test_gradients_are_masked_and_entries_put_back_however_many_stay(shape, share):
+    drawn = torch.Generator().manual_seed(0)
+    held = nn.ParameterDict({"p": nn.Parameter(torch.randn(shape, generator=drawn))})
+    if len(shape) == 4:
+        held = held.to(memory_format=torch.channels_last)
+    mask = torch.rand(shape, generator=drawn) >= share
+    begun = held["p"].detach().clone()
+    frozen = Frozen(held, Start(snapshot(held), {"p": mask}))
+    held["p"].grad = torch.full_like(begun, torch.nan)
+    frozen.mask()
+    assert torch.equal(held["p"].grad.isnan(), mask)
+    held["p"].data += 1
+    frozen.restore()
+    assert torch.equal(held["p"], torch.where(mask, begun + 1, begun))
+    trains = frozen.trains(held["p"])
+    assert mask.all() if trains is None else torch.equal(trains, mask)
 
 
 def test_a_masked_gradient_alone_does_not_hold_them(monkeypatch):

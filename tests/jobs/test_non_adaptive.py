@@ -38,7 +38,7 @@ def made(models=8, records=120, leak=1.5, shift=0.0, seed=0):
 def test_without_a_defense_both_attackers_find_the_same(name):
     problem = made()
     attacks = build_attacks(AttackConfig(attacks=(name,)))
-    adaptive, scores = attacked(problem, attacks, SETTINGS)
+    adaptive, scores, _ = attacked(problem, attacks, SETTINGS)
     naive = against(problem, problem, attacks, SETTINGS)
     np.testing.assert_allclose(naive.scores[name], scores[name], rtol=1e-9, atol=1e-9)
     assert naive.audits[0].auc.mean == pytest.approx(adaptive[0].auc.mean)
@@ -80,7 +80,7 @@ def verdict(attack):
 def test_the_gap_is_put_into_words():
     attacks = build_attacks(AttackConfig(attacks=("loss",)))
     defended, plain = made(seed=5), made(seed=5, shift=2.0)
-    _, scores = attacked(defended, attacks, SETTINGS)
+    scores = attacked(defended, attacks, SETTINGS).scores
     said = verdict("loss")
     told = facts(against(defended, plain, attacks, SETTINGS), defended, scores, said, SETTINGS)
     told = trust.non_adaptive(told, "loss", 0.6)
@@ -97,7 +97,7 @@ def test_the_gap_is_put_into_words():
 def test_both_attackers_are_compared_by_the_attack_of_the_verdict():
     attacks = build_attacks(AttackConfig(attacks=("loss", "lira")))
     defended, plain = made(seed=5), made(seed=6)
-    _, scores = attacked(defended, attacks, SETTINGS)
+    scores = attacked(defended, attacks, SETTINGS).scores
     # By the largest AUC of each, loss would be on at least one side.
     strong = scores | {"loss": defended.membership.matrix + 0.0}
     found = against(defended, plain, attacks, SETTINGS)

@@ -28,7 +28,7 @@ def leaky(seed=0, models=8, records=300, gap=2.0):
 
 
 def audited(problem, seed=0):
-    return attacked(problem, specs(), Settings(seed, replicates=200))[0]
+    return attacked(problem, specs(), Settings(seed, replicates=200)).audits
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -87,7 +87,7 @@ def test_every_record_stays_in_as_many_models(monkeypatch):
     seen = []
     monkeypatch.setattr(control, "Membership", lambda matrix: seen.append(matrix) or Membership(matrix))
     specs_ = (ATTACKS["loss"].spec(),)
-    audits = attacked(problem, specs_, Settings(0, replicates=100))[0]
+    audits = attacked(problem, specs_, Settings(0, replicates=100)).audits
     control.null(problem, specs_, audits, Settings(0, replicates=100))
     assert (seen[0].sum(axis=0) == membership.sum(axis=0)).all()
     assert 0.3 < (seen[0] == membership).mean() < 0.7

@@ -67,6 +67,8 @@ PLAIN = [name for name, entry in ATTACKS.items() if not entry.fitted]
 
 @pytest.mark.parametrize("name", PLAIN)
 def test_a_planted_sign_in_an_attack(monkeypatch, name):
+    for other in set(PLAIN) - {name, "loss", "lira", "rmia"}:  # These have formulas of their own to be checked.
+        monkeypatch.delitem(ATTACKS, other)
     negate(monkeypatch, name)
     found = wrong(["formulas", "leak"])
     assert f"leak/{name}" in found

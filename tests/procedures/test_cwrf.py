@@ -1,5 +1,6 @@
 """CWRF: the exact checks of the algorithm (rates, values, masks, bits that stay), its ablations, what is refused."""
 
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -49,6 +50,29 @@ VARIANTS = ("cwrf", "remove", "rewind-train-vulnerable")
 
 def materials(records, members=24):
     return divided(records, members)
+
+
+def test_states_that_are_given_are_let_go_before_the_weights_are_scored(monkeypatch):
+    """Two copies of the network, of which the caller need hold none."""
+    given = materials(noise(48))
+    first, known = plain(SMALL, given), []
+    inside = cwrf.mark
+
+    def mark(*others):
+        known.extend(one() for one in alive)
+        return inside(*others)
+
+    monkeypatch.setattr(cwrf, "mark", mark)
+    alive = []
+
+    def copied(state):
+        made = {name: value.clone() for name, value in state.items()}
+        alive.extend(map(weakref.ref, made.values()))
+        return made
+
+    repair(copied(first.model.state_dict()), copied(first.initial), SMALL, given, STREAMS)
+    assert len(known) == 2 * len(first.initial)
+    assert known == [None] * len(known)
 
 
 def using(recipe=SMALL, **options):

@@ -195,8 +195,12 @@ def test_notices_of_the_sub_models_objectives_are_told_once_with_their_number(mo
         def __call__(self, logits, targets, batch):
             return logits.logsumexp(dim=1).mean()
 
+        def begin(self, context):
+            super().begin(context)
+            self.members = len(context.members)
+
         def notices(self):
-            return [f"{len(self.context.members)} members."] if len(self.context.members) > 15 else []
+            return [f"{self.members} members."] if self.members > 15 else []
 
     monkeypatch.setattr(split_ai, "objective", lambda recipe: Telling())
     made = selena.train(SMALL, materials(noise(), members=31), STREAMS)

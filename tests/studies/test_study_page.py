@@ -389,3 +389,10 @@ def test_a_panel_of_one_series_without_a_label_is_told_without_one():
     series = [{"label": "", "estimates": [{"mean": 0.5, "interval": None}]}]
     (one,) = with_panels({"kind": "dots", "title": "AUC", "names": ["a"], "series": series}).panels
     assert described(one) == "AUC. a 0.500."
+
+
+def test_labels_on_a_logarithmic_axis_leave_room_for_each_other():
+    places = {0.17, 0.172, 0.394, 0.397, 0.411, 0.695}
+    assert pictures._apart(places) == [0.17, 0.394, 0.695]
+    assert pictures._apart({0.1}) == [0.1]
+    assert pictures._apart({0.001, 0.01, 0.03, 0.05}) == [0.001, 0.01, 0.03, 0.05]

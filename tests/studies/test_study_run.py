@@ -12,6 +12,7 @@ from reticent.studies import run as runner
 from reticent.studies.base import Claim, Found, Scale, Setting
 from reticent.studies.judging import no_worse
 from reticent.studies.metrics import columns
+from reticent.studies.numbers import Estimate
 from reticent.studies.run import study
 
 
@@ -100,6 +101,28 @@ def test_another_folder_finds_the_models_in_the_store(done, tmp_path):
         other.document["tables"][0]["rows"][0]["values"]["auc_lira"]
         == (result.document["tables"][0]["rows"][0]["values"]["auc_lira"])
     )
+
+
+def test_a_setting_may_have_fewer_seeds_than_its_scale_and_says_so(tmp_path):
+    """A number that the caller asks for holds for all settings."""
+    first = replace(STUDY.scales["tiny"].settings[0], key="first")
+    second = replace(first, key="second", label="the second", seeds=1)
+    asked, number = [], Estimate(0.5, 0.01)
+
+    def measured(bench):
+        asked.append((bench.setting.key, bench.seed))
+        return Found({"long": ""}, {("long", "accuracy"): number})
+
+    scales = {"tiny": Scale((first, second), 3, "")}
+    given = replace(STUDY, scales=scales, measure=measured, draw=lambda *_: (), claims=STUDY.claims[2:])
+    done = study(given, store=tmp_path / "store", out=tmp_path / "out", device="cpu")
+    assert asked == [("first", 0), ("first", 1), ("first", 2), ("second", 0)]
+    said = [one for one in done.document["cannot_say"] if "leave out what another seed would change" in one]
+    assert len(said) == 1
+    assert said[0].startswith("the second: 1 seed: ")
+    asked.clear()
+    study(given, seeds=2, store=tmp_path / "store", out=tmp_path / "other", device="cpu")
+    assert asked == [("first", 0), ("first", 1), ("second", 0), ("second", 1)]
 
 
 def test_what_cannot_be_read_is_measured_again(done, tmp_path):

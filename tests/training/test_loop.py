@@ -1,3 +1,5 @@
+import gc
+import weakref
 from dataclasses import replace
 
 import numpy as np
@@ -15,9 +17,9 @@ from reticent.objectives.past import Past
 from reticent.procedures.plain import train
 from reticent.training.data import Preparation
 from reticent.training.loop import fit, planned
-from reticent.training.materials import Materials, forward
+from reticent.training.materials import Materials, forward, untrained
 from reticent.training.recipe import Recipe
-from reticent.training.run import _weights, batch_sizes
+from reticent.training.run import Run, _weights, batch_sizes
 from reticent.training.streams import Streams
 
 SMALL = Recipe(architecture=MLP(widths=(16,)), epochs=4, batch_size=16, learning_rate=0.01)
@@ -55,6 +57,29 @@ def test_training_lowers_the_loss_and_ends_in_eval_mode():
     assert trained.history.loss[-1] < 0.8 * trained.history.loss[0]
     assert not any(m.training for m in trained.model.modules())
     assert len(trained.history.loss) == 4
+
+
+@pytest.mark.parametrize("name", ["cross-entropy", "relaxloss", "past", "adv-reg"])
+def test_optimizers_and_gradients_are_gone_when_training_ends_without_a_garbage_collector(name):
+    runs = []
+
+    def make(*given):
+        made = Run(*given)
+        runs.append(weakref.ref(made))
+        return made
+
+    given = materials(blobs(), range(64))
+    given = replace(given, reference=given.members.take(torch.arange(32)))
+    recipe = SMALL.replace(objective=OBJECTIVES[name].spec())
+    model, loss = untrained(recipe, given, Streams(0, 0)), OBJECTIVES[name].build(recipe.objective)
+    gc.disable()
+    try:
+        fit(model, recipe, given, loss, Streams(0, 0), make=make)
+        assert len(runs) == 1 + (name == "past")
+        assert not any(one() for one in runs)
+    finally:
+        gc.enable()
+    assert all(parameter.grad is None for parameter in model.parameters())
 
 
 def test_tracing_members_moves_no_bit_and_gives_their_losses_before_training_and_after_every_epoch():

@@ -327,8 +327,8 @@ class AttackEntry:
             )
         if self.needs(spec).imitators and not offer.imitators:
             raise InputError(
-                f"{spec.method}: expected models that were trained to answer like each target, which reticent harden "
-                "trains for one model of your own: run that, or leave this attack out"
+                f"{spec.method}: expected models that were trained to answer like each target, got none: run reticent "
+                "harden, which trains them for one model of your own, or leave this attack out"
             )
         self.fits(spec, offer)
 

@@ -65,5 +65,5 @@ ENTRY = AttackEntry(
     access="probabilities",
     usual=False,
     fitted=True,
-    short=Samia(steps=30, rows=600, groups=2),
+    short=Samia(steps=20, rows=300, groups=2),
 )

@@ -32,6 +32,8 @@ class Environment(Finding):
     seconds_scoring: Annotated[Number | None, LeftOut] = None
     seconds_non_adaptive: Annotated[Number | None, LeftOut] = None
     seconds_control: Annotated[Number | None, LeftOut] = None
+    seconds_attacks: Annotated[dict[str, Number], Empty] = Field(default_factory=dict)
+    "By attack: how long it took to score all targets."
     peak_memory_bytes: Annotated[Count | None, LeftOut] = None
     "The most memory held."
     command: Annotated[tuple[str, ...] | None, LeftOut] = None

@@ -1,6 +1,5 @@
 """Configuration of an audit: what the user says, and what it resolves to before anything is trained."""
 
-import os
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -29,6 +28,7 @@ from reticent.procedures.check import check_records, needs
 from reticent.procedures.user import check_used
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, read_toml
+from reticent.threads import cores
 from reticent.training.recipe import Recipe
 
 DEFAULT_MODELS = 16
@@ -275,5 +275,4 @@ def _roles(config: AuditConfig, needed: bool, records: Records, units: Units | N
 
 def workers(config: AuditConfig, device: str, models: int) -> int:
     """Choose how many processes train models."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return config.workers or (1 if device != "cpu" else min(cores, models))
+    return config.workers or (1 if device != "cpu" else min(cores(), models))

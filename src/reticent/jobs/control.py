@@ -41,9 +41,9 @@ def null(
 ) -> Control:
     """Repeat an audit with permuted membership."""
     drawn = _seed(settings)
-    nulls, _ = attacked(
+    nulls = attacked(
         _permuted(problem, drawn), attacks, replace(settings, seed=drawn), progress=progress, before="null control: "
-    )
+    ).audits
     odd = tuple(audit.name for audit in nulls if _odd(audit, len(nulls)))
     return Control(
         attacks=tuple(audit.measured for audit in nulls),

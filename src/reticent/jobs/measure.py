@@ -1,8 +1,10 @@
 """From a problem to numbers: every attack scored, every score audited; records and groups of them, one by one."""
 
 import logging
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -106,6 +108,7 @@ class Measurement:
         near_complements: what strong attacks do not compare targets with; None where they are given all references.
         blind: how far members and non-members differ without the model, where reticent did not draw who is which.
         outweighing: the record or the model that makes much of what attacks pool over all, or None.
+        seconds: by attack, how long it took to score all targets.
     """
 
     audits: tuple[Audit, ...]
@@ -120,6 +123,7 @@ class Measurement:
     blind: Baseline | None = None
     near_complements: NearComplements | None = None
     outweighing: Outweighing | None = None
+    seconds: dict[str, float] = field(default_factory=dict)
 
     @property
     def own(self) -> OwnRates | None:
@@ -171,7 +175,7 @@ class Measurement:
             records=None if self.records is None else self.records.found,
             non_adaptive=non_adaptive,
             control=control,
-            environment=environment,
+            environment=environment.with_(seconds_attacks=self.seconds),
         )
 
 
@@ -190,7 +194,7 @@ def measure(
     Groups, records and epsilon take members and non-members for alike, so they are left out where `blind` tells them
     apart.
     """
-    audits, scores = attacked(problem, attacks, settings, progress=progress)
+    audits, scores, seconds = attacked(problem, attacks, settings, progress=progress)
     members, near = problem.members, near_complements(problem)
     told = {name: joined(own, problem.units) for name, own in scores.items()}
     believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
@@ -199,7 +203,9 @@ def measure(
     heavy = outweighing(problem.signals, problem.membership.matrix, found, ids)
     if blind is not None and blind.found.shift:
         audits = beyond(audits, told, members, blind, settings)
-        return Measurement(audits, scores, found, verdict(audits), None, None, (), believed, risk, blind, near, heavy)
+        return Measurement(
+            audits, scores, found, verdict(audits), None, None, (), believed, risk, blind, near, heavy, seconds
+        )
     said = verdict(audits)
     partitions = [groups_of_units(one, problem.units) for one in partitions]
     described = exposure_of_units(found, problem.units)
@@ -236,7 +242,9 @@ def measure(
         tested = record_tests(
             problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta
         )
-    return Measurement(audits, scores, found, said, epsilons, tested, compared, believed, risk, blind, near, heavy)
+    return Measurement(
+        audits, scores, found, said, epsilons, tested, compared, believed, risk, blind, near, heavy, seconds
+    )
 
 
 def beyond(
@@ -255,6 +263,14 @@ def _fair(problem: Problem) -> bool:
     return bool(models.min() != models.max() or 2 * models[0] == len(matrix))
 
 
+class Attacked(NamedTuple):
+    """What attacks found: one audit each and, by attack, scores ``(T, N)`` and the seconds that these took."""
+
+    audits: tuple[Audit, ...]
+    scores: dict[str, Floats]
+    seconds: dict[str, float]
+
+
 def attacked(
     problem: Problem,
     attacks: Sequence[Spec],
@@ -262,16 +278,18 @@ def attacked(
     *,
     progress: Callable[[str], None] | None = None,
     before: str = "",
-) -> tuple[tuple[Audit, ...], dict[str, Floats]]:
+) -> Attacked:
     """Run attacks on every target and audit their scores; `before` begins what `progress` is told of each."""
-    scores: dict[str, Floats] = {}
+    scores, seconds = dict[str, Floats](), dict[str, float]()
     audits = []
     for attack in in_turn(attacks, progress, before):
+        begun = time.perf_counter()
         scores[attack.method] = score(attack, problem, settings.seed)
+        seconds[attack.method] = round(time.perf_counter() - begun, 3)
         calibration = _calibration(problem, attack, settings.seed)
         audit = audited(attack, scores[attack.method], problem, settings, calibration)
         audits.append(audit.with_(importance=importance(attack, problem, settings.seed)))
-    return tuple(audits), scores
+    return Attacked(tuple(audits), scores, seconds)
 
 
 def in_turn(attacks: Sequence[Spec], tell: Callable[[str], None] | None, before: str = "") -> Iterator[Spec]:

@@ -98,6 +98,7 @@ class WorkingCopy(ExitStack):
         for total, weight, part, *moments in _blocks(self.sums[name], parameter, dense, *held):
             product = part * weight
             total.add_(product.square_() if self._scoring.power == 2 else product.abs_())
+            del product
             self._note(moments, part, weight)
         self._steps[name] += 1
         self._taken.append(name)

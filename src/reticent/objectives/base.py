@@ -116,6 +116,9 @@ class Objective:
 
     An objective with its coefficient at zero draws no random number, asks the model nothing and moves no bit of plain
     training.
+
+    Attributes:
+        context: of the run, until that ends.
     """
 
     context: Context

@@ -146,7 +146,7 @@ def snapshot(model: nn.Module) -> dict[str, Tensor]:
     return {name: value.detach().cpu().clone().contiguous() for name, value in model.state_dict().items()}
 
 
-def given_state(model: nn.Module, state: State, what: str) -> dict[str, Tensor]:
+def give_state(model: nn.Module, state: State, what: str) -> None:
     """Bring a network to a state that was given from outside, after checking that it fits and is finite."""
     known = model.state_dict()
     lost = any(name.endswith("running_mean") and name not in known for name in state)
@@ -156,11 +156,20 @@ def given_state(model: nn.Module, state: State, what: str) -> dict[str, Tensor]:
     )
     check_state(model, state, what, hint if lost else "")
     model.load_state_dict(dict(state))
-    copied = snapshot(model)
-    wrong = [n for n, v in copied.items() if v.is_floating_point() and not bool(torch.isfinite(v).all())]
+    wrong = [name for name, value in model.state_dict().items() if value.is_floating_point() and not _finite(value)]
     if wrong:
         raise ModelError(f"{what}: {wrong[0]}: expected finite numbers, got NaN or infinity")
-    return copied
+
+
+def given_state(model: nn.Module, state: State, what: str) -> dict[str, Tensor]:
+    """Bring a network to a state as `give_state` does, and copy it."""
+    give_state(model, state, what)
+    return snapshot(model)
+
+
+def _finite(values: Tensor) -> bool:
+    """Tell whether all numbers are finite, without a copy of them."""
+    return not values.numel() or all(bool(torch.isfinite(end)) for end in torch.aminmax(values))
 
 
 def gathered(notices: Sequence[Sequence[str]], parts: str) -> tuple[str, ...]:
@@ -168,11 +177,6 @@ def gathered(notices: Sequence[Sequence[str]], parts: str) -> tuple[str, ...]:
     telling = [told for told in notices if told]
     first = telling[0] if telling else ()
     return tuple(f"In {len(telling)} of {len(notices)} {parts}, here the first: {notice}" for notice in first)
-
-
-def let_go(loss: Objective) -> None:
-    """Cut the ring of a run, its objective and the objective's context, which else waits for the garbage collector."""
-    vars(loss).pop("context", None)
 
 
 @contextmanager

@@ -19,7 +19,7 @@ from torch import Tensor, nn
 from reticent.errors import SpecError
 from reticent.findings.training import ProcedureFacts
 from reticent.procedures import plain
-from reticent.procedures.base import Before, State, Trained, given_state, named, own, snapshot
+from reticent.procedures.base import Before, State, Trained, give_state, given_state, named, own, snapshot
 from reticent.procedures.basic import BASIC
 from reticent.procedures.costs import FIRST, ROUND, SCORING, Costs, Short, cut, epochs, few
 from reticent.procedures.scored import scored
@@ -138,7 +138,8 @@ def repair(
     """Do the rounds that a model has not been through: all of them, if nothing is known of it."""
     network, costs = _ready(recipe, materials, streams), Costs(materials.prepare.device)
     initial = given_state(network, initial_state, "the initial state")
-    given_state(network, model_state, "the trained state")
+    give_state(network, model_state, "the trained state")
+    del model_state, initial_state
     materials = scored(recipe, materials, streams, costs)
     return _rounds(network, initial, recipe, materials, streams, before, costs)
 

@@ -15,7 +15,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     costs = Costs(materials.prepare.device)
     materials = scored(recipe, materials, streams, costs)
     model = fresh(recipe, materials, streams)
-    initial = snapshot(model)
+    initial = snapshot(model) if materials.start is None else dict(materials.start.state)
     loss = materials.instead or objective(recipe)
     history = fit(model, recipe, materials, loss, streams)
     facts = ProcedureFacts(

@@ -19,8 +19,8 @@ from reticent.procedures.base import (
     ProcedureEntry,
     State,
     Trained,
+    give_state,
     given_state,
-    let_go,
     named,
     objective,
     own,
@@ -183,7 +183,6 @@ class TwoStage:
         with costs.stage(FIRST), named(f"{recipe.procedure.method}, the first training"):
             history = fit(model, one, materials, loss, streams, make=make)
         first = First(initial, history, kept, loss.notices())
-        let_go(loss)
         materials = scored(recipe, materials, streams, costs)
         back = self.set_back(model, first, recipe, materials, streams, costs)
         del model, loss
@@ -201,10 +200,10 @@ class TwoStage:
     ) -> Trained:
         """Do to a model that is trained already what `train` does after its first training."""
         model, costs = self._ready(recipe, materials, streams), Costs(materials.prepare.device)
-        first = First(
-            given_state(model, initial_state, "the initial state"), None if before is None else before.history
-        )
-        given_state(model.eval(), model_state, "the trained state")
+        initial = given_state(model, initial_state, "the initial state")
+        first = First(initial, None if before is None else before.history)
+        give_state(model.eval(), model_state, "the trained state")
+        del model_state, initial_state  # Whoever calls need not hold them either.
         materials = scored(recipe, materials, streams, costs)
         back = self.set_back(model, first, recipe, materials, streams, costs)
         del model

@@ -16,13 +16,14 @@ from reticent.findings.study import (
     Printed,
     Reason,
     StudyDocument,
+    Table,
 )
 from reticent.rounding import MISSING, duration, interval, memory, number, percent, signed
 from reticent.say.grammar import agree, plural
 
 FOUND: dict[Answer, str] = {"yes": "as the claim says", "no": "not as the claim says", "open": "open"}
 REASONS: dict[Reason, str] = {
-    "condition": "the claim assumes that the defense alone lowers the leak, which is not shown",
+    "condition": "what the claim takes for granted, by its rule, is not shown",
     "unmatched": "no control is as accurate",
     "unmeasured": "this scale does not measure it",
     "interval": "its interval is too wide, or it has none",
@@ -49,7 +50,13 @@ def spoken(
     """
     said = list(caution)
     if document.scale.seeds < FEW:
-        said.append(_few(document, without_interval))
+        said.append(_few(document.scale.seeds, document.over, without_interval))
+    else:
+        said += [
+            f"{table.title}: {_few(count, document.over, without_interval)}"
+            for table in document.tables
+            if (count := _seeds(table)) and count < FEW
+        ]
     said += [
         f"{one.label} is neither the paper's setting nor a fair stand-in for it, so it settles no claim of the "
         f"paper's: {one.unlike}."
@@ -61,8 +68,13 @@ def spoken(
     return document.with_(sentence=sentence, cannot_say=tuple(said))
 
 
-def _few(document: StudyDocument, without_interval: bool) -> str:
-    seeds, over = plural(document.scale.seeds, "seed"), document.over
+def _seeds(table: Table) -> int:
+    """Count the seeds behind a table; 0 where it holds no number."""
+    return max((len(one.seeds) for row in table.rows for one in row.values.values() if one is not None), default=0)
+
+
+def _few(count: int, over: str, without_interval: bool) -> str:
+    seeds = plural(count, "seed")
     if without_interval:
         return (
             f"{seeds}: the error of one seed is over {over}, so these numbers have no interval, and no claim on them "

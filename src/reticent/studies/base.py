@@ -61,6 +61,7 @@ class Setting:
         network: the kind of its network, such as ResNet; kinds are judged apart.
         unlike: what makes it neither the paper's own setting nor a fair stand-in for it; empty where it is one. Only
             there a claim of the paper's is reproduced or not.
+        seeds: how many, where these are not as many as the scale says, and the caller asks for no number.
     """
 
     key: str
@@ -70,6 +71,7 @@ class Setting:
     published: str | None = None
     network: str = ""
     unlike: str = ""
+    seeds: int | None = None
 
 
 @dataclass(frozen=True)

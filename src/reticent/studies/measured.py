@@ -55,6 +55,7 @@ class Measured:
             ``tpr_NAME_RATE``.
         made: one a model.
         notices: what there is to say of its models, and of how many.
+        scores: of each attack ``(T, N)``.
     """
 
     name: str
@@ -63,6 +64,7 @@ class Measured:
     measures: Measures
     made: Sequence[Made]
     notices: Mapping[str, int] = field(default_factory=dict)
+    scores: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def accuracy(self) -> float:
@@ -94,7 +96,7 @@ def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
     for attack, scores in scored.items():
         measures |= _attacked(attack, scores, members, rate, weights)
     notices = _said(made) | dict.fromkeys(_ties(scored, members, rate), len(made))
-    return Measured(name, about, job, measures, made, notices)
+    return Measured(name, about, job, measures, made, notices, scored)
 
 
 UNLEARNED = "These models did not learn, so low numbers say nothing."

@@ -13,6 +13,21 @@ from reticent.studies.judging import Part
 LOSS, POINTS, AUC = 0.02, 0.02, 0.01
 """The smallest differences that matter: of a loss in nats, of an accuracy, of an AUC."""
 ATTACKS = {"lira": "LiRA", "rmia": "RMIA"}
+"""Those of the papers."""
+STRONGEST = "learned"
+"""Of ours, beside them."""
+JUDGED = {**ATTACKS, STRONGEST: "the learned attack"}
+WEMEM = {
+    "confidence": "Confidence",
+    "entropy": "Entropy",
+    "modified-entropy": "Modified entropy",
+    "top1-confidence": "Hconf",
+    "samia": "SAMIA",
+    "nn": "NN",
+    "nn-top3": "Top3-NN",
+    "nn-cls": "Cl-NN",
+}
+"""Those of WeMem, as it calls them."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +56,14 @@ METRICS = {
     "loss_members": Metric("Loss, members"),
     "loss": Metric("Loss, non-members", "number", "test loss", LOSS, lower=True),
     "gap": Metric("Loss gap", "number", "loss gap", LOSS, lower=True),
+    "defence": Metric("Defence, discriminator", "number", "the discriminator's defence", AUC),
+    "share": Metric("Parameters left", "share"),
+    "relative_loss": Metric("Relative loss of accuracy", "difference"),
+    "relative_gain": Metric("Relative gain in defence", "difference"),
+    "slope": Metric("Gain over loss"),
     "seconds": Metric("Seconds a model", "seconds"),
 }
-for key, name in ATTACKS.items():
+for key, name in (ATTACKS | {STRONGEST: "Learned attack"} | WEMEM).items():
     METRICS |= {
         f"auc_{key}": Metric(f"{name} AUC", "number", f"{name} AUC", AUC, lower=True),
         f"excess_auc_{key}": Metric(f"{name} AUC less its control's", "difference"),

@@ -117,7 +117,7 @@ def study(
     work, clock, kept = Work(stage, progress), time.perf_counter(), 0
     found: dict[str, list[Found]] = {one.key: [] for one in given.settings}
     for one in given.settings:
-        for seed in range(given.seeds):
+        for seed in range(one.seeds or given.seeds):
             own = folder / PARTS / f"{one.key}-{seed}"
             bench = Bench(one, seed, data[one.key], machine, own, work)
             path = _part(chosen, bench)
@@ -161,7 +161,9 @@ def _scale(scale: Scale, settings: Sequence[str], seeds: int | None) -> Scale:
     if seeds is not None and seeds < 1:
         raise InputError(f"seeds: expected at least 1, got {seeds}")
     kept = tuple(one for one in scale.settings if not settings or one.key in settings)
-    return replace(scale, settings=kept, seeds=scale.seeds if seeds is None else seeds)
+    if seeds is None:
+        return replace(scale, settings=kept)
+    return replace(scale, settings=tuple(replace(one, seeds=None) for one in kept), seeds=seeds)
 
 
 def _data(settings: Sequence[Setting], data_dir: str | None) -> dict[str, Records]:

@@ -99,6 +99,8 @@ def fit(
     history.visited = float(run.visited.double().mean())
     objective.ended(plan[history.kept][0])
     then = None if recipe.stop_after is not None else objective.then()
+    run.let_go()
+    del run
     if then is None:
         return history
     following = recipe.replace(

@@ -148,6 +148,11 @@ class Run:
         self.step += 1
         return loss.detach()
 
+    def let_go(self) -> None:
+        """Drop gradients, and cut the ring with the objective, which else keeps the optimizer until it is collected."""
+        self.optimizer.zero_grad()
+        vars(self.objective).pop("context", None)
+
     def update(self, loss: Tensor) -> None:
         """Move the parameters by one step of the optimizer."""
         self.optimizer.zero_grad()

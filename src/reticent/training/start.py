@@ -37,6 +37,45 @@ class Start:
         return model
 
 
+FEW = 0.1
+"""Share of a tensor's entries up to which their places are held, in place of a mask and a copy of all of them."""
+
+
+class _Some:
+    """Some entries of a tensor, and what they are to be."""
+
+    def __init__(self, stays: Tensor, values: Tensor) -> None:
+        self._places = torch.nonzero(stays, as_tuple=True)
+        self._values, self._zero = values[self._places], values.new_zeros(())
+
+    def mask(self, gradient: Tensor) -> None:
+        gradient.index_put_(self._places, self._zero)
+
+    def restore(self, parameter: Tensor) -> None:
+        parameter.index_put_(self._places, self._values)
+
+    def trains(self, parameter: Tensor) -> Tensor:
+        found = torch.ones(parameter.shape, dtype=torch.bool, device=parameter.device)
+        return found.index_put_(self._places, found.new_zeros(()))
+
+
+class _Many:
+    """Many entries of a tensor, and what they are to be."""
+
+    def __init__(self, stays: Tensor, values: Tensor) -> None:
+        self._stays, self._values = stays, values.clone()
+
+    def mask(self, gradient: Tensor) -> None:
+        gradient.masked_fill_(self._stays, 0.0)
+
+    def restore(self, parameter: Tensor) -> None:
+        torch.where(self._stays, self._values, parameter, out=parameter)
+
+    def trains(self, parameter: Tensor) -> Tensor:
+        del parameter
+        return ~self._stays
+
+
 class Frozen:
     """Holds the entries of a network that a run must not move, whatever its optimizer does.
 
@@ -49,18 +88,20 @@ class Frozen:
     def __init__(self, model: nn.Module, start: Start | None) -> None:
         masks = start.trainable if start is not None else {}
         parameters = dict(model.named_parameters())
-        self._held: dict[Tensor, tuple[Tensor, Tensor]] = {}
+        self._held: dict[Tensor, _Some | _Many] = {}
         for name, mask in masks.items():
             parameter = parameters[name]
             stays = ~mask.to(parameter.device)
-            if stays.any() and parameter.requires_grad:
-                self._held[parameter] = (stays, parameter.detach().clone())
+            count = int(torch.count_nonzero(stays))
+            if count and parameter.requires_grad:
+                held = _Some if count <= FEW * stays.numel() else _Many
+                self._held[parameter] = held(stays, parameter.detach())
         self._still = [model.get_submodule(name) for name in start.still] if start is not None else []
 
     def trains(self, parameter: Tensor) -> Tensor | None:
         """Tell which entries of a parameter are trained."""
         found = self._held.get(parameter)
-        return None if found is None else ~found[0]
+        return None if found is None else found.trains(parameter)
 
     def quiet(self) -> None:
         """Put what stays in eval mode back into it, after the network was put into training mode."""
@@ -69,12 +110,12 @@ class Frozen:
 
     def mask(self) -> None:
         """Set the gradients of entries that stay to zero, NaN too."""
-        for parameter, (stays, _) in self._held.items():
+        for parameter, held in self._held.items():
             if parameter.grad is not None:
-                parameter.grad.masked_fill_(stays, 0.0)
+                held.mask(parameter.grad)
 
     @torch.no_grad()
     def restore(self) -> None:
         """Put the entries that stay back to the bits that they had."""
-        for parameter, (stays, values) in self._held.items():
-            torch.where(stays, values, parameter, out=parameter)
+        for parameter, held in self._held.items():
+            held.restore(parameter)

@@ -13,9 +13,6 @@ What keeps it honest, besides what `cross_fitting` says:
 To read from the bottom up: `options`, `features`, `pretenders`, `learner`, and `score` and `importance` here.
 """
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,6 +25,7 @@ from reticent.attacks.learned.options import Learned, needs
 from reticent.attacks.learned.pretenders import Group
 from reticent.findings.evidence import Family, FamilyImportance, Importance
 from reticent.signals.matrix import Floats
+from reticent.threads import each, one_thread
 
 __all__ = ["ENTRY", "Learned", "importance", "score"]
 
@@ -47,23 +45,26 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
         TooFewReferencesError: a record has too few references of one kind for those that play the target.
 
     Cost: for each group of targets, at most 8, two passes over the signals, O(P R N C) for comparisons of the P
-    references that play the target (P N about 150,000 at most, and P at most R), and a fit a fold. Memory: some 45
-    single-precision numbers for each of P N rows, and a block.
+    references that play the target (P N about 150,000 at most, and P at most R), and a fit a fold; groups are scored
+    side by side, one a core. Memory, for each of these: some 45 single-precision numbers for each of P N rows, and a
+    block.
     """
-    with _one_thread():
-        word, scores = words(problem, rng), np.zeros(problem.shape)
-        order = np.argsort(word, kind="stable")
-        fold = folds(word, spec.folds)
-        place = {int(target): row for row, target in enumerate(problem.targets)}
-        for group in pretenders.groups(problem):
-            known = pretenders.scales(problem, group, order)
-            rows, members, _ = _rows(problem, group, word, order, known)
-            rules = [_learned(spec, rows, members, fold[order] != part) for part in range(spec.folds)]
-            for block, one, found in pretenders.compared(problem, group, word, known, spec.draws):
-                told = scores[place[int(group.targets[one])], block]
-                for part, rule in enumerate(rules):
-                    asked = fold[block] == part
-                    told[asked] += rule(found[asked].astype(np.float32))
+    word, scores = words(problem, rng), np.zeros(problem.shape)
+    order = np.argsort(word, kind="stable")
+    fold = folds(word, spec.folds)
+    place = {int(target): row for row, target in enumerate(problem.targets)}
+
+    def scored(group: Group) -> None:
+        known = pretenders.scales(problem, group, order)
+        rows, members, _ = _rows(problem, group, word, order, known)
+        rules = [_learned(spec, rows, members, fold[order] != part) for part in range(spec.folds)]
+        for block, one, found in pretenders.compared(problem, group, word, known, spec.draws):
+            told = scores[place[int(group.targets[one])], block]
+            for part, rule in enumerate(rules):
+                asked = fold[block] == part
+                told[asked] += rule(found[asked].astype(np.float32))
+
+    each(scored, pretenders.groups(problem))
     return scores / spec.draws
 
 
@@ -74,7 +75,7 @@ def importance(spec: Learned, problem: Problem, rng: np.random.Generator) -> Imp
 
     Cost: one fit, and one more judgement a family.
     """
-    with _one_thread():
+    with one_thread():
         word = words(problem, rng)
         order = np.argsort(word, kind="stable")
         group = pretenders.everyone(problem)
@@ -135,15 +136,6 @@ def _auc(scores: Floats, members: NDArray[np.bool_]) -> float:
         return 0.5
     above = rankdata(scores)[members].sum() - inside * (inside + 1) / 2
     return float(above / (inside * (len(members) - inside)))
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Compute on one thread: sums in another order have other last bits, and a machine may have other work."""
-    from threadpoolctl import threadpool_limits
-
-    with threadpool_limits(limits=1):
-        yield
 
 
 ENTRY = AttackEntry(

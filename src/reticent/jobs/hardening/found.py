@@ -105,7 +105,7 @@ def audited(
     mimics = imitators(ready.attacks, ready.before, target, seen.logits, store, ready.workers, ready.device, work)
     problem = Problem.make(joined, ready.membership, [target], np.arange(target), imitators=mimics)
     settings, row = Settings.of(ready.config), ready.membership.matrix[ready.target]
-    audits, scores = attacked(problem, ready.attacks, settings, progress=work.tell)
+    audits, scores, _ = attacked(problem, ready.attacks, settings, progress=work.tell)
     epsilon = None
     if blind is not None and blind.found.shift:
         audits = beyond(audits, scores, row[None], blind, settings)

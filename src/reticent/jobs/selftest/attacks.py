@@ -49,7 +49,7 @@ def networks() -> Checks:
     yield from _leak(specs, targets)
     settings = Settings(made.SEED, replicates=400, confidence=NULL_CONFIDENCE)
     problem = replace(made.problem(0.0, 16, 600, "null"), targets=targets)
-    found = attacked(problem, list(specs.values()), settings)[0]
+    found = attacked(problem, list(specs.values()), settings).audits
     yield from _nothing_found({f"{audit.name}-null": audit.auc for audit in found})
     yield from _own_references(specs, TRAP_TARGETS[:1], (0,))
 
@@ -92,7 +92,7 @@ def null() -> Checks:
     areas = {one.name: one.auc for one in done.findings.attacks}
     rest = [spec for name, spec in specs.items() if name not in areas]
     settings = Settings(made.SEED, replicates=400, confidence=NULL_CONFIDENCE)
-    areas |= {audit.name: audit.auc for audit in attacked(problem, rest, settings)[0]}
+    areas |= {audit.name: audit.auc for audit in attacked(problem, rest, settings).audits}
     yield from _nothing_found(areas)
     epsilon = done.findings.epsilon
     yield from _nothing_said(done.findings.verdict.leak, None if epsilon is None else epsilon.lower)

@@ -19,7 +19,7 @@ from reticent.errors import SpecError
 from reticent.findings.training import MistFacts, ProcedureFacts
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import plain
-from reticent.procedures.base import Trained, fresh, gathered, let_go, named, objective, own, snapshot
+from reticent.procedures.base import Trained, fresh, gathered, named, objective, own, snapshot
 from reticent.procedures.costs import Short, cut, epochs
 from reticent.procedures.mist.copies import Copy, average, divisible, partition
 from reticent.spec import Spec
@@ -180,7 +180,7 @@ class _Rounds:
         self.disagreement.append(self._cross(number, copies) if spec.weight and spec.cross_epochs else None)
         self.model.load_state_dict(average([copy.model.state_dict() for copy in copies]))
         for copy in copies:
-            let_go(copy.objective)
+            copy.let_go()
 
     def _local(self, number: int, rows: Tensor, streams: Streams) -> tuple[Copy, list[float]]:
         """Train one copy on its part."""

@@ -94,8 +94,8 @@ class _Method(TwoStage):
         Cost: for auto, at the defaults, three times plain training; four times where the model was not trained plainly,
             of networks that are trained on the members and halves of them. One network more in memory.
         """
-        spec, trained = own(recipe, PPTP), snapshot(model)
-        back_to = _values(spec, first, trained)
+        spec = own(recipe, PPTP)
+        back_to = _values(spec, first)
         shown, known = stages(model, spec.stages), accuracies(model, materials)
         plain = first.history is not None and self.first_recipe(recipe) == undefended(recipe)
 
@@ -106,7 +106,8 @@ class _Method(TwoStage):
 
         with costs.stage("choice"):
             choice = chosen(shown, spec, measured)
-        start, count = started(model, shown[: choice.first], trained, back_to)
+        trained = snapshot(model)
+        start, count = started(model, shown[: choice.first], trained, trained if back_to is None else back_to)
         total, found = sum(value.numel() for value in model.parameters()), choice.onset
         facts = PptpFacts(
             accuracy_before=known,
@@ -132,10 +133,10 @@ class _Method(TwoStage):
         return replace(made, inside={"choice": inside} if spec.stage == AUTO else {})
 
 
-def _values(spec: PPTP, first: First, trained: State) -> State:
-    """Find the values that the risky stages go back to."""
+def _values(spec: PPTP, first: First) -> State | None:
+    """Find the values that the risky stages go back to; None for those that they have."""
     if not isinstance(spec.rewind, int):
-        return first.initial if spec.rewind == "initial" else trained
+        return first.initial if spec.rewind == "initial" else None
     if not first.early:
         raise SpecError(
             f"pptp: rewind: the state after {spec.rewind} epochs is not known of a model that is trained already: use "

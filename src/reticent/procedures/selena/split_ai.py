@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from reticent.errors import SpecError, TrainingDivergedError
 from reticent.objectives.base import Examples
-from reticent.procedures.base import fresh, let_go, named, objective
+from reticent.procedures.base import fresh, named, objective
 from reticent.training.loop import EVALUATION_BATCH, History, fit
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
@@ -78,7 +78,6 @@ def sub_models(
         with named(f"sub-model {model} of {models}"):
             history = fit(network, recipe, share, loss, own)
         notices = loss.notices()
-        let_go(loss)
         del loss
         yield network, history, notices
         del network

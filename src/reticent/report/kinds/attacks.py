@@ -9,7 +9,7 @@ from reticent.findings.numbers import OverallRate
 from reticent.report import blocks as b
 from reticent.report.cells import estimate, rate, unmeasurable
 from reticent.report.pictures import audit as pictures
-from reticent.rounding import count, decimals, fraction, level, percent
+from reticent.rounding import count, decimals, duration, fraction, level, percent
 from reticent.say.grammar import alarms, short
 
 HISTOGRAMS = 9
@@ -40,7 +40,8 @@ def table(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
         b.Column("Balanced accuracy", "best threshold: an upper bound", only=b.DOCUMENTS),
         *(b.Column(title, only=b.TERMINAL) for title in ("Balanced accuracy", "Oracle")),
     )
-    rows = [_attack(one, measured) for one in audits]
+    seconds = document.environment.seconds_attacks
+    rows = [_attack(one, measured, seconds.get(one.name)) for one in audits]
     legend = (
         f"Below each number, or in brackets: its {sure} interval. Found: the share of members that are found. FPR "
         "(false positive rate): the share of records that were not used for training but are taken for members. By "
@@ -49,6 +50,8 @@ def table(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
     )
     if len(audits) > 1:
         legend += f" The verdict's intervals are wider: they allow for the choice among {len(audits)} attacks."
+    if seconds:
+        legend += " The time is what it took to score all models."
     missing = tuple(f"Found at {level(fpr)} FPR: {unmeasurable(known)}." for fpr, known in rates.items() if known)
     return [
         b.Heading("Every attack that was tried", "attacks", only=b.PAGE),
@@ -95,13 +98,15 @@ def _rates(audits: Sequence[Audit]) -> dict[float, OverallRate | None]:
     return found
 
 
-def _attack(one: Audit, rates: Sequence[float]) -> b.Line:
+def _attack(one: Audit, rates: Sequence[float], seconds: float | None) -> b.Line:
     balanced = one.overall.balanced_accuracy
     both = (None, None) if balanced is None else (balanced.transferred, balanced.oracle)
     cells = [estimate(found) for found in both]
     alone = [b.Cell(cell.text, cell.key, tone=cell.tone) for cell in cells]
-    asks = f", {count(one.queries)} questions a record" if one.queries else ""
-    name = b.Cell(b.Name(one.name, 40), below=(f"sees {one.access}{asks}",) if one.access else ())
+    said = [f"sees {one.access}"] if one.access else []
+    said += [f"{count(one.queries)} questions a record"] if one.queries else []
+    said += [duration(seconds)] if seconds is not None else []
+    name = b.Cell(b.Name(one.name, 40), below=(", ".join(said),) if said else ())
     return name, estimate(one.auc), *(rate(one.rate(fpr)) for fpr in rates), *cells, *alone
 
 

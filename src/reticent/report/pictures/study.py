@@ -3,7 +3,7 @@
 import io
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 HEIGHT = 250
 ROW = 30
 """Height of a row of dots."""
+LABELS, DIGITS = 9, 3
+"""Most labels on a logarithmic axis, less one, and the digits of each."""
 ACROSS = 3
 """Panels side by side in a figure's file."""
 DARK = (
@@ -152,11 +154,20 @@ def _lines(axes: Axes, one: LinesPanel) -> None:
     axes.grid(axis="y")
     if one.log_x:
         axes.set_xscale("log")
-        axes.set_xticks(sorted({x for each in one.series for x in each.x}))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: level(round(x, 9))))
+        axes.set_xticks(_apart({x for each in one.series for x in each.x}))
+        axes.xaxis.set_major_formatter(FuncFormatter(lambda x, _: level(float(f"{x:.{DIGITS}g}"))))
         axes.minorticks_off()
     if one.ticks:
         axes.set_xticks(range(len(one.ticks)), [short(word, 10) for word in one.ticks])
+
+
+def _apart(places: Collection[float]) -> list[float]:
+    """Choose of places on a logarithmic axis those that leave room for their labels, the first one among them."""
+    kept: list[float] = []
+    for place in sorted(places):
+        if not kept or math.log(place / kept[-1]) > math.log(max(places) / kept[0]) / LABELS:
+            kept.append(place)
+    return kept
 
 
 def _known(

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# cwrf-defenses on a GPU, in about 8 minutes, with the card's name and a table for the docs:
+# cwrf-defenses on a GPU, with the card's name and a table for the docs:
 #
 #     benchmarks/gpu.sh [SCALE] [DATA_DIR] [OUT]
 #
-# SCALE is gpu (CIFAR-10, ResNet18) or, where there is no GPU, tiny (Location30, an MLP). DATA_DIR holds the official
+# SCALE is gpu (a part of CIFAR-10, ResNet18 and a small ViT) or, where there is no GPU, tiny (Location30, an MLP). DATA_DIR holds the official
 # files. OUT gets the study, and table.md: the card, the time and the study's section. Set RETICENT to run another
 # installation than the one on the path.
 set -euo pipefail

@@ -352,6 +352,32 @@ def test_float64_networks_are_summed_in_float64():
     assert all(torch.allclose(found[n].double(), v, rtol=1e-6, atol=1e-12) for n, v in expected.items())
 
 
+def test_the_initial_model_is_asked_by_the_statistics_of_the_batch_where_that_is_chosen():
+    """With empty statistics a small network says what it says of small numbers; those of the batch scale them up."""
+    model, known = network(nn.Linear(6, 10), nn.BatchNorm1d(10), nn.Dropout(0.5), nn.Linear(10, 3)), materials()
+    first = apart(model)
+    first["0.weight"] *= 0.01
+    found = [
+        score(model, first, known, FEW.replace(initial_statistics=one, batch_size=size), STREAMS, PLAIN)
+        for one, size in (("running", 16), ("batch", 16), ("batch", 29))
+    ]
+    vanilla = copy.deepcopy(model)
+    vanilla.load_state_dict(first)
+    vanilla.eval()
+    vanilla[1].train()
+    told = vanilla(known.prepare(known.reference.x)).detach().softmax(dim=1)  # Batches of 29 of 30: all are one.
+    entropy = float(-(told * told.log()).sum(dim=1).mean()) / math.log(3)
+    assert found[2].entropy == pytest.approx(entropy, rel=1e-5)
+    assert found[0].entropy != pytest.approx(found[1].entropy, rel=1e-3)
+    assert not torch.equal(found[0]["0.weight"], found[1]["0.weight"])
+    without = network()
+    same = [
+        score(without, apart(without), known, FEW.replace(initial_statistics=one), STREAMS, PLAIN)
+        for one in ("running", "batch")
+    ]
+    assert all(torch.allclose(same[0][name], same[1][name], rtol=1e-5) for name in same[0])
+
+
 @pytest.mark.parametrize("optimizer", ["sgd", "adamw"])
 def test_the_first_step_does_not_depend_on_what_moves_the_copy(optimizer):
     model, known = network(), materials()

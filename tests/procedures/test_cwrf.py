@@ -285,6 +285,24 @@ def test_scores_and_mask_are_those_of_locate_for_the_same_model():
     assert facts.positive_scores == sum(int((value > 0).sum()) for value in found.values())
     assert facts.accuracy_before["members"] == accuracy(first.model, given, given.members)
     assert facts.accuracy_before["reference"] == accuracy(first.model, given, given.reference)
+    back = first.model
+    marked = masks(made)
+    with torch.no_grad():
+        for name, parameter in back.named_parameters():
+            parameter.copy_(torch.where(marked[name], first.initial[name], parameter))
+    assert facts.accuracy_rewound["members"] == accuracy(back, given, given.members)
+    assert facts.accuracy_rewound["reference"] == accuracy(back, given, given.reference)
+    assert facts.initial_entropy == found.entropy
+
+
+def test_the_fine_tuning_may_have_an_optimizer_and_a_rate_of_its_own():
+    given, chosen = materials(noise()), using(tuning_optimizer="sgd", tuning_learning_rate=0.5)
+    (_, usual), (_, its) = (cwrf.METHOD.second(recipe) for recipe in (using(), chosen))
+    assert its == usual.replace(optimizer="sgd", learning_rate=0.5)
+    made, other = (train(recipe, given, STREAMS) for recipe in (using(), chosen))
+    assert same(masks(made), masks(other))
+    assert made.history.loss[:5] == other.history.loss[:5]
+    assert not same(snapshot(made.model), snapshot(other.model))
 
 
 def test_by_default_weights_are_scored_as_locate_does():
@@ -294,10 +312,12 @@ def test_by_default_weights_are_scored_as_locate_does():
     assert CWRF(mask="learnability", unlearning=0.3).scoring().unlearning == 0
     other = CWRF(scoring_steps=7, scoring_batch_size=9, scoring_optimizer="sgd", scoring_learning_rate=0.5, power=2,
                  scoring_momentum=0.1, scoring_weight_decay=0.2, scoring_augmentation="recipe", unlearning=0.25,
-                 divergence="updated-first", scoring_statistics="joint", statistics="keep")  # fmt: skip
+                 divergence="updated-first", scoring_statistics="joint", statistics="keep",
+                 scoring_initial_statistics="batch")  # fmt: skip
     assert other.scoring() == Scoring(
         steps=7, batch_size=9, optimizer="sgd", learning_rate=0.5, power=2, momentum=0.1, weight_decay=0.2,
         augmentation="recipe", unlearning=0.25, divergence="updated-first", statistics="joint",
+        initial_statistics="batch",
     )  # fmt: skip
 
 

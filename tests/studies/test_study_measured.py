@@ -1,10 +1,9 @@
-"""A population's measures against slow twins, the early-stopped controls, and M1, M2 and M3."""
+"""A population's measures against slow twins."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-import torch
 from toy_study import BASE
 
 from reticent.attacks import score
@@ -14,16 +13,13 @@ from reticent.auditing.roc import auc
 from reticent.data.load import load
 from reticent.errors import InputError
 from reticent.population.gather import signals
-from reticent.population.worker import Maker
-from reticent.procedures import plain
 from reticent.signals.correct import correct
 from reticent.studies import measured
-from reticent.studies.base import Bench, Found, Setting
-from reticent.studies.cwrf_ablation import pruning
+from reticent.studies.base import Bench, Setting
 from reticent.studies.measured import collect, measure
 from reticent.studies.presets import digit_pictures
 
-SETTING = Setting("digits", "MLP on digits", BASE, {"fpr": 0.1, "located": 2})
+SETTING = Setting("digits", "MLP on digits", BASE, {"fpr": 0.1})
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +61,20 @@ def test_the_leak_is_that_of_the_attack(bench, row):
     assert row.measures["tpr_lira_0.1"].counted == problem.membership.matrix.sum(axis=1).min()
 
 
+def test_a_row_that_is_not_to_be_attacked_has_no_leak_and_the_same_losses(bench, row):
+    quiet = measure(bench, "quiet", bench.job(), attacked=False)
+    assert not any(metric.startswith(("auc", "tpr")) for metric in quiet.measures)
+    for metric, held in quiet.measures.items():
+        np.testing.assert_array_equal(held.observed, row.measures[metric].observed)
+
+
+def test_rows_may_differ_beside_their_defense(bench, monkeypatch):
+    asked = {}
+    monkeypatch.setattr(measured, "measure", lambda _, name, job, about: asked.setdefault(name, (job, about)))
+    measured.measure_all(bench, {"whole": (None, "all"), "short": (None, "few")}, {"short": {"epochs": 1}})
+    assert {name: job.population.recipe.epochs for name, (job, _) in asked.items()} == {"whole": 4, "short": 1}
+
+
 def test_replicates_of_a_mean_are_weighted_means(row):
     """A replicate's mean over records lies around the mean, with the deviation that redrawing records has."""
     measured = row.measures["loss"]
@@ -104,106 +114,6 @@ def test_rows_of_other_memberships_are_not_compared(bench, row):
     fewer = replace(row, name="fewer", job=bench.job(reference=100))
     with pytest.raises(InputError, match="the same records, reference"):
         collect([row, fewer], {})
-
-
-def test_pruned_networks_are_pruned_where_it_is_said(bench, monkeypatch):
-    starts = []
-    original = plain.train
-
-    def noted(recipe, materials, streams):
-        starts.append(materials.start)
-        trained = original(recipe, materials, streams)
-        for name, value in trained.model.state_dict().items():
-            keep = materials.start.trainable[name]
-            assert torch.equal(value[~keep], torch.zeros_like(value[~keep]))
-            assert not torch.equal(value[keep], materials.start.state[name][keep])
-        return trained
-
-    monkeypatch.setattr(pruning.plain, "train", noted)
-    found = Found()
-    pruning.pruned(bench, found)
-    assert len(starts) == 4
-    for start in starts:
-        kept = sum(int(mask.sum()) for mask in start.trainable.values())
-        assert kept == round(0.15 * sum(mask.numel() for mask in start.trainable.values()))
-    for one, other in (starts[:2], starts[2:]):
-        for name, mask in one.trainable.items():  # A gain and a bias at zero kill a channel, whatever else is kept.
-            assert mask.sum() == other.trainable[name].sum()
-    least, chance = (torch.cat([mask.reshape(-1) for mask in start.trainable.values()]) for start in starts[:2])
-    assert 0.05 < float((least & chance).sum() / least.sum()) < 0.3
-    assert list(found.rows) == ["M1", "M2", "M3", "M2 at random"]
-    for one, other in (("M2", "M1"), ("M2", "M3"), ("M2", "M2 at random")):
-        difference = found.numbers[one, "accuracy"].value - found.numbers[other, "accuracy"].value
-        assert found.numbers[f"{one} - {other}", "accuracy"].value == pytest.approx(difference)
-
-
-def test_pruned_networks_are_trained_once_whatever_interrupts(bench, monkeypatch, tmp_path):
-    bench, trained = replace(bench, folder=tmp_path / "none yet"), []
-    original = plain.train
-
-    def breaks(recipe, materials, streams):
-        if len(trained) == 3:
-            raise KeyboardInterrupt
-        trained.append(torch.get_num_threads())
-        return original(recipe, materials, streams)
-
-    monkeypatch.setattr(pruning.plain, "train", breaks)
-    with pytest.raises(KeyboardInterrupt):
-        pruning.pruned(bench, Found())
-    (kept,) = (tmp_path / "none yet").iterdir()
-    whole = kept.read_bytes()
-    trained.clear()
-    once, again = Found(), Found()
-    pruning.pruned(bench, once)
-    assert len(trained) == 2  # of the second model
-    pruning.pruned(bench, again)
-    assert len(trained) == 2
-    assert again.numbers == once.numbers
-    kept.write_bytes(whole[:40])
-    trained.clear()
-    pruning.pruned(bench, again)
-    assert len(trained) == 2
-    assert kept.read_bytes() == whole
-
-
-def test_pruned_networks_are_made_with_one_thread(bench, monkeypatch, tmp_path):
-    before, seen = torch.get_num_threads(), []
-
-    def noted(original):
-        def call(*arguments):
-            seen.append(torch.get_num_threads())
-            return original(*arguments)
-
-        return call
-
-    monkeypatch.setattr(pruning.plain, "train", noted(plain.train))
-    monkeypatch.setattr(pruning, "score", noted(pruning.score))
-    try:
-        torch.set_num_threads(2)
-        pruning.pruned(replace(bench, folder=tmp_path), Found())
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
-    assert seen == [1] * 6
-
-
-def test_the_error_of_m1_to_m3_is_over_models_and_records(bench):
-    """Two models that agree wholly still have the error of their records."""
-    found = Found()
-    pruning.pruned(bench, found)
-    members = bench.job().population.membership.matrix
-    shares = found.numbers["M1", "accuracy"].value
-    binomial = (shares * (1 - shares) / (~members[:2]).sum(axis=1).max()) ** 0.5
-    assert found.numbers["M1", "accuracy"].error > 0.5 * binomial
-
-
-def test_m1_is_the_plain_network(bench):
-    job, found = bench.job(), Found()
-    pruning.pruned(bench, found)
-    with bench.made(job) as (store, made):
-        Maker(job.population, store, "cpu")
-        wanted = np.mean([one.facts.accuracy_non_members for one in made[:2]])
-    assert found.numbers["M1", "accuracy"].value == pytest.approx(wanted)
 
 
 def test_digit_pictures_are_the_digits():

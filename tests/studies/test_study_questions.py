@@ -4,17 +4,13 @@ import numpy as np
 import pytest
 import torch
 
-from made_models import made
 from reticent.locate.correlation import agreement
 from reticent.locate.scoring import Scores
 from reticent.population.worker import Maker
 from reticent.studies import STUDIES
 from reticent.studies.base import Bench, Found, Results, Setting
-from reticent.studies.cwrf_ablation import _counts
-from reticent.studies.cwrf_ablation.rows import CHANCE
 from reticent.studies.cwrf_entanglement import scores
 from reticent.studies.judging import finding
-from reticent.studies.measured import Measured
 from reticent.studies.numbers import FEW, Estimate
 from reticent.studies.pptp_disparity.claims import LEVELS, against
 from reticent.studies.pptp_disparity.levelling import levelling, places, rivals
@@ -210,53 +206,3 @@ def test_the_main_part_of_a_network_with_attention_is_its_attention():
         parts = claims[key].parts(results)
         assert [part.label for part in parts] == [words.format("Conv", "cnn"), words.format("Att+MLP", "vit")]
         assert finding(parts)[0] == "yes"
-
-
-@pytest.mark.parametrize(("leak", "wanted"), [(-0.05, "yes"), (0.0, "no")])
-def test_values_that_do_not_matter_say_nothing_where_places_do_not_either(leak, wanted):
-    """Rewinding that does nothing makes a new draw as good as the initial values: it is no evidence for places."""
-    numbers = {("A3 - Fresh values", metric): Estimate(0.0, 0.001) for metric in ("accuracy", "loss", "auc_lira")}
-    numbers |= {(f"A3 - {name}", "auc_lira"): Estimate(leak, 0.001) for name in CHANCE}
-    claim = next(one for one in STUDIES["cwrf-ablation"].claims if one.key == "location-not-value")
-    results = Results((Setting("cnn", "CNN", {}),), {"cnn": [Found(numbers=numbers)]})
-    assert finding(claim.parts(results))[0] == wanted
-
-
-def test_fresh_values_that_leak_more_are_no_match():
-    numbers = {("A3 - Fresh values", metric): Estimate(0.0, 0.001) for metric in ("accuracy", "loss")}
-    numbers["A3 - Fresh values", "auc_lira"] = Estimate(-0.04, 0.001)
-    numbers |= {(f"A3 - {name}", "auc_lira"): Estimate(-0.05, 0.001) for name in CHANCE}
-    claim = next(one for one in STUDIES["cwrf-ablation"].claims if one.key == "location-not-value")
-    results = Results((Setting("cnn", "CNN", {}),), {"cnn": [Found(numbers=numbers)]})
-    assert finding(claim.parts(results))[0] == "no"
-
-
-@pytest.mark.parametrize(("gain", "wanted"), [(0.05, "yes"), (0.0, "no")])
-def test_pruning_by_chance_is_the_control_of_pruning(gain, wanted):
-    numbers = {("M2 - M2 at random", "accuracy"): Estimate(gain, 0.001)}
-    claim = next(one for one in STUDIES["cwrf-ablation"].claims if one.key == "pruned-place")
-    results = Results((Setting("cnn", "CNN", {}),), {"cnn": [Found(numbers=numbers)]})
-    assert finding(claim.parts(results))[0] == wanted
-
-
-@pytest.mark.parametrize("key", ["mask-random", "location-not-value"])
-@pytest.mark.parametrize(("within", "wanted"), [(-0.05, "yes"), (0.0, "no"), (None, "open")])
-def test_a_mask_by_chance_of_other_kinds_of_layer_settles_nothing_by_itself(key, within, wanted):
-    names = ("A3 - Fresh values", *(f"A3 - {name}" for name in CHANCE))
-    numbers = {(name, metric): Estimate(0.0, 0.001) for name in names for metric in ("accuracy", "loss", "auc_lira")}
-    numbers["A3 - Random mask", "auc_lira"] = Estimate(-0.05, 0.001)
-    del numbers["A3 - Random within", "auc_lira"]
-    numbers |= {("A3 - Random within", "auc_lira"): Estimate(within, 0.001)} if within is not None else {}
-    claim = next(one for one in STUDIES["cwrf-ablation"].claims if one.key == key)
-    results = Results((Setting("cnn", "CNN", {}),), {"cnn": [Found(numbers=numbers)]})
-    assert finding(claim.parts(results))[0] == wanted
-
-
-def test_a_row_says_what_was_rewound_of_each_kind_of_layer():
-    norm, counts = {"weights": 20, "rewound": 10}, {"weights": 2020, "rewound": 15, "rate": 15 / 2020}
-    facts = [
-        {"cwrf": counts | {"kinds": {"convolution": {"weights": 2000, "rewound": n}, "norm": norm}}} for n in (4, 6)
-    ]
-    rows = made(*facts)
-    assert _counts(Measured("A3", "", None, {}, rows)) == "5 of 2,000 convolution, 10 of 20 norm"
-    assert _counts(Measured("scratch", "", None, {}, made({}))) == ""

@@ -27,8 +27,8 @@ def study(
 
     Args:
         name: A study.
-        scale: tiny (minutes on two cores), small (an hour or so), paper (the paper's own setting, for a GPU), or gpu
-            (cwrf-defenses alone: some minutes on one).
+        scale: tiny (minutes on two cores), small (hours), paper (the paper's own setting, for a GPU), or gpu
+            (a part of it, for one GPU; of the studies of CWRF and PPTP that train defenses).
         setting: One of the scale's settings; repeat it for several. [all]
         seeds: How many seeds. [as the scale says]
         data_dir: Folder of official data files; then RETICENT_DATA, then the cache folder.

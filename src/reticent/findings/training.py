@@ -57,6 +57,10 @@ class CwrfFacts(Finding):
     "At the first and the last step of scoring; only where scores chose the weights."
     divergence: Annotated[tuple[Number, ...] | None, LeftOut] = None
     "The same, of what reference non-members are told before and after."
+    initial_entropy: Annotated[Share | None, LeftOut] = None
+    "Mean entropy of what the initial model says of reference non-members, as a share of ln C; only where it was asked."
+    accuracy_rewound: Annotated[dict[str, Share], Empty] = Field(default_factory=dict)
+    "Right after the rewinding, with the trained model's running statistics, by the role of the records."
     positive_scores: Annotated[Count | None, LeftOut] = None
     "How many weights have a score above zero."
 

@@ -28,6 +28,9 @@ class Scoring(Spec):
     statistics: Literal["frozen", "own", "joint"] = "frozen"
     """How non-members are asked: frozen asks in eval mode, by the running statistics that members make; own normalises
     the batch by itself, in training mode; joint puts members and non-members into one forward pass."""
+    initial_statistics: Literal["running", "batch"] = "running"
+    """How BatchNorm of the initial model is asked: running takes its statistics, which are still empty, batch those of
+    the non-members that it is asked about."""
     optimizer: Literal["adam", "adamw", "sgd"] = "adam"
     """By what the working copy moves between the steps."""
     learning_rate: Annotated[float, Gt(0)] = 1e-3
@@ -47,6 +50,7 @@ class Scores(dict[str, Tensor]):
         unused: names of parameters that never had a gradient: their scores are zero, and no mask ever takes them.
         member_loss: mean cross-entropy of each step's members, in nats.
         divergence: mean divergence of each step's non-members from the initial model, in nats; empty if none was asked.
+        entropy: mean entropy of the initial model's answers, as a share of that of guessing; None if none was asked.
     """
 
     def __init__(
@@ -56,7 +60,8 @@ class Scores(dict[str, Tensor]):
         unused: Collection[str] = (),
         member_loss: Sequence[float] = (),
         divergence: Sequence[float] = (),
+        entropy: float | None = None,
     ) -> None:
         super().__init__(scores)
         self.unused = frozenset(unused)
-        self.member_loss, self.divergence = tuple(member_loss), tuple(divergence)
+        self.member_loss, self.divergence, self.entropy = tuple(member_loss), tuple(divergence), entropy

@@ -11,7 +11,7 @@ What the paper leaves open is an option of `Scoring`.
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import repeat
@@ -74,7 +74,10 @@ class Answers:
 
 
 def answers(vanilla: nn.Module, materials: Materials, scoring: Scoring, streams: Streams, recipe: Recipe) -> Answers:
-    """Ask the initial model, in eval mode, once about every reference non-member that the steps will draw."""
+    """Ask the initial model, in eval mode, once about every reference non-member that the steps will draw.
+
+    With the statistics of the batch, BatchNorm alone is in training mode, and what it notes is to be overwritten.
+    """
     reference = materials.reference
     if not len(reference):
         raise InputError(
@@ -85,9 +88,13 @@ def answers(vanilla: nn.Module, materials: Materials, scoring: Scoring, streams:
     places = torch.full((len(reference),), -1, dtype=torch.int64)
     places[known] = torch.arange(len(known))
     vanilla.eval()
+    parts: Sequence[Tensor] = torch.split(known, scoring.batch_size)
+    if scoring.initial_statistics == "batch":
+        parts = torch.tensor_split(known, max(1, len(known) // scoring.batch_size))  # No batch of a record alone.
+        for module in vanilla.modules():
+            module.training = isinstance(module, nn.modules.batchnorm._BatchNorm)
     ask = _asker(vanilla, materials, recipe)
     with torch.no_grad():
-        parts = torch.split(known, scoring.batch_size)
         told = torch.cat([functional.log_softmax(ask(reference.take(part).x), dim=1) for part in parts])
     if not bool(torch.isfinite(told).all()):
         raise ModelError("the initial model answers NaN or infinity: check the initial state")
@@ -128,7 +135,8 @@ def run(
         name: sums.pop(name).float().cpu() if name in sums else torch.zeros(p.shape, dtype=torch.float32)
         for name, p in named.items()
     }
-    return Scores(found, unused=unused, member_loss=member_loss, divergence=divergence)
+    entropy = None if told is None else told.entropy
+    return Scores(found, unused=unused, member_loss=member_loss, divergence=divergence, entropy=entropy)
 
 
 class _Part(NamedTuple):

@@ -33,6 +33,8 @@ REASONS: dict[Reason, str] = {
 }
 ORIGINS: dict[Origin, str] = {"paper": "Claims of the paper", "ours": "Claims of ours"}
 """Titles."""
+MANY = 3
+"""Parts of a claim, from which on their answers are counted."""
 SHARES: dict[Form, int] = {"share": 1, "small share": 2}
 """Decimals of what is written in percent."""
 
@@ -115,7 +117,16 @@ def by_origin(claims: Sequence[Claim]) -> list[tuple[Origin, list[Claim]]]:
 def kind(one: Kind) -> str:
     """Say what one kind of network says of a claim."""
     why = f" ({REASONS[one.reason]})" if one.reason else ""
-    return f"{one.network or 'All'}: {FOUND[one.found]}{why}{'' if one.counts else '; not counted in the verdict'}"
+    outside = "" if one.counts else "; not counted in the verdict"
+    return f"{one.network or 'All'}: {FOUND[one.found]}{why}{outside}{_parts(one)}"
+
+
+def _parts(one: Kind) -> str:
+    """Count the answers of a claim that stands on several numbers."""
+    if len(one.parts) < MANY:
+        return ""
+    found = {answer: sum(part.answer == answer for part in one.parts) for answer in FOUND}
+    return f" (of {len(one.parts)} parts {found['yes']} say yes, {found['no']} no, and {found['open']} are open)"
 
 
 def rule(part: Part) -> str:

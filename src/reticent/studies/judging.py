@@ -21,7 +21,7 @@ from reticent.findings.base import Interval
 from reticent.findings.study import Answer, Form, Reason
 from reticent.studies.numbers import CONFIDENCE, Pooled
 
-BY_PART: tuple[Reason, ...] = ("condition", "unmatched", "unmeasured", "interval")
+BY_PART: tuple[Reason, ...] = ("setting", "condition", "unmatched", "unmeasured", "interval")
 """Those that a part may have, the first that any part has being that of all."""
 
 

@@ -18,6 +18,8 @@ APART = 0.01
 """Two stopped networks whose accuracies are closer than this tell no slope."""
 BEYOND = 0.5
 """So far beyond two stopped networks, by the distance between them, the straight line is drawn on at most."""
+MOST = 8
+"""So many networks are stopped at most."""
 KNOWN = 1e-12
 """The error of what is known."""
 Parts = list[tuple[float, Replicated]]
@@ -87,12 +89,22 @@ def controls(bench: Bench, baseline: Measured, rows: Sequence[Measured]) -> Cont
 
     Where to end is chosen by accuracy alone (`reticent.jobs.comparison.early`).
     """
-    places = stops(baseline.job, [one.accuracy for one in rows], bench.work)
+    accuracies = _spread([one.accuracy for one in rows])
+    places = stops(baseline.job, accuracies, bench.work)
     if places is None:
         return Controls((), {row.name: baseline for row in rows})
     early = {place.epochs: place for place in places if place.epochs < place.end}
-    whole = {row.name: baseline for row, place in zip(rows, places, strict=True) if place.epochs >= place.end}
+    late = [accuracy for accuracy, place in zip(accuracies, places, strict=True) if place.epochs >= place.end]
+    whole = {row.name: baseline for row in rows if late and row.accuracy >= min(late)}
     return Controls(tuple(_stopped(bench, baseline, early[epochs]) for epochs in sorted(early)), whole)
+
+
+def _spread(accuracies: Sequence[float]) -> list[float]:
+    """Choose the accuracies that networks are stopped at: all, or of many the lowest, the highest and some between."""
+    known = sorted(set(accuracies))
+    if len(known) <= MOST:
+        return known
+    return [known[round(place * (len(known) - 1) / (MOST - 1))] for place in range(MOST)]
 
 
 def _stopped(bench: Bench, baseline: Measured, place: Stop) -> Measured:

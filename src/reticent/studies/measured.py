@@ -23,6 +23,7 @@ from reticent.auditing.weighted_roc import FIXED, Weights
 from reticent.errors import InputError
 from reticent.jobs import document
 from reticent.jobs.config import Job
+from reticent.options import Options
 from reticent.population.gather import signals
 from reticent.population.worker import Made
 from reticent.say.grammar import sentence
@@ -77,8 +78,8 @@ class Measured:
         return Estimate.over(map(float, known)) if len(known) == len(self.made) else None
 
 
-def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
-    """Train or find a population, attack every model of it, and measure."""
+def measure(bench: Bench, name: str, job: Job, about: str = "", *, attacked: bool = True) -> Measured:
+    """Train or find a population, attack every model of it unless it is not to be, and measure."""
     bench.say(name)
     with bench.made(job) as (store, made):
         seen, others = signals(job.population, store, made)
@@ -88,13 +89,12 @@ def measure(bench: Bench, name: str, job: Job, about: str = "") -> Measured:
         losses = np.empty(members.shape)
         for block in seen.blocks():
             losses[:, block] = -log_probability(np.asarray(seen.margins[problem.targets, block])[:, :, 0])
-        scored = {spec.method: score(spec, problem, bench.seed) for spec in job.attacks}
+        scored = {spec.method: score(spec, problem, bench.seed) for spec in (job.attacks if attacked else ())}
     weights = record_weights(job, bench.seed, members)
-    measures = means({"accuracy": right, "loss": losses}, members, weights)
-    measures["gap"] = _gap(measures["loss"], measures["loss_members"])
+    measures = averages(right, losses, members, weights)
     rate = bench.options.get("fpr")
     for attack, scores in scored.items():
-        measures |= _attacked(attack, scores, members, rate, weights)
+        measures |= leaks(attack, scores, members, rate, weights)
     notices = _said(made) | dict.fromkeys(_ties(scored, members, rate), len(made))
     return Measured(name, about, job, measures, made, notices, scored)
 
@@ -148,12 +148,17 @@ def means(cells: Mapping[str, NDArray[Any]], members: Bools, weights: Weights) -
     return found
 
 
-def _gap(outside: Replicated, inside: Replicated) -> Replicated:
+def averages(right: NDArray[Any], losses: NDArray[Any], members: Bools, weights: Weights) -> Measures:
+    """Average accuracy and loss, of non-members and of members, and take the gap between the losses."""
+    found = means({"accuracy": right, "loss": losses}, members, weights)
+    outside, inside = found["loss"], found["loss_members"]
     counted = min(inside.counted, outside.counted)
-    return Replicated(outside.observed - inside.observed, outside.values - inside.values, counted)
+    found["gap"] = Replicated(outside.observed - inside.observed, outside.values - inside.values, counted)
+    return found
 
 
-def _attacked(attack: str, scores: Floats, members: Bools, rate: float | None, weights: Weights) -> Measures:
+def leaks(attack: str, scores: Floats, members: Bools, rate: float | None, weights: Weights) -> Measures:
+    """Measure what an attack's scores tell: AUC, and the TPR at a rate if it can be measured."""
     inside, outside = int(members.sum(axis=1).min()), int((~members).sum(axis=1).min())
     rates = (rate,) if rate is not None and allowed(rate, outside) >= 1 else ()
     values = replicated(scores, members, rates, weights)
@@ -196,9 +201,16 @@ def _paired(rows: Sequence[Measured]) -> None:
             )
 
 
-def measure_all(bench: Bench, recipes: Recipes) -> list[Measured]:
-    """Measure a population for each row; what cannot be trained is refused before any is."""
-    jobs = {name: bench.job(defense) for name, (defense, _) in recipes.items()}
+def measure_all(bench: Bench, recipes: Recipes, beside: Mapping[str, Options] | None = None) -> list[Measured]:
+    """Measure a population for each row; what cannot be trained is refused before any is.
+
+    Args:
+        bench: what is measured with.
+        recipes: by row, its defense and a word on it.
+        beside: by row, options beside its defense.
+    """
+    more = beside or {}
+    jobs = {name: bench.job(defense, **more.get(name, {})) for name, (defense, _) in recipes.items()}
     return [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
 
 

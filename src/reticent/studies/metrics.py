@@ -28,6 +28,8 @@ WEMEM = {
     "nn-cls": "Cl-NN",
 }
 """Those of WeMem, as it calls them."""
+CORRECTNESS = "correctness"
+"""The attack that goes by whether the label is right."""
 
 
 @dataclass(frozen=True)
@@ -51,22 +53,28 @@ class Metric:
 
 METRICS = {
     "accuracy": Metric("Accuracy, non-members", "share", "accuracy", POINTS),
+    "spread": Metric("Its deviation over models", "share"),
     "accuracy_members": Metric("Accuracy, members", "share"),
     "excess_accuracy": Metric("Accuracy that its control misses", "points"),
     "loss_members": Metric("Loss, members"),
     "loss": Metric("Loss, non-members", "number", "test loss", LOSS, lower=True),
     "gap": Metric("Loss gap", "number", "loss gap", LOSS, lower=True),
+    "auc_loss": Metric("AUC of a loss threshold", "number", "AUC of a loss threshold", AUC, lower=True),
     "defence": Metric("Defence, discriminator", "number", "the discriminator's defence", AUC),
     "share": Metric("Parameters left", "share"),
     "relative_loss": Metric("Relative loss of accuracy", "difference"),
     "relative_gain": Metric("Relative gain in defence", "difference"),
     "slope": Metric("Gain over loss"),
     "seconds": Metric("Seconds a model", "seconds"),
+    "entropy_initial": Metric("Entropy of the initial model, of ln C", "share"),
+    "accuracy_rewound": Metric("Accuracy right after rewinding, reference records", "share"),
 }
-for key, name in (ATTACKS | {STRONGEST: "Learned attack"} | WEMEM).items():
+for key, name in (ATTACKS | {STRONGEST: "Learned attack", CORRECTNESS: "Correctness"} | WEMEM).items():
     METRICS |= {
         f"auc_{key}": Metric(f"{name} AUC", "number", f"{name} AUC", AUC, lower=True),
         f"excess_auc_{key}": Metric(f"{name} AUC less its control's", "difference"),
+        f"adds_auc_{key}": Metric(f"What it adds to {name} AUC, matched", "difference"),
+        f"over_auc_{key}": Metric("The same against as short a training", "difference"),
         f"tpr_{key}_0.01": Metric(f"{name} TPR at 1 %", "share"),
         f"tpr_{key}_0.001": Metric(f"{name} TPR at 0.1 %", "small share"),
         f"zero_{key}": Metric(f"{name} TPR at 0.001 %", "small share"),

@@ -15,6 +15,7 @@ from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.options import Options
 from reticent.studies.base import Setting
+from reticent.studies.metrics import STRONGEST
 
 LOCATION: Options = {
     "dataset": "location30",
@@ -24,17 +25,17 @@ LOCATION: Options = {
 }
 """Location30 as `reticent data list` suggests it: an MLP, 40 epochs of Adam; 1,000 records are the defender's."""
 
-CIFAR: Options = {
-    "dataset": "cifar10",
-    "attacks": ("lira", "rmia"),
+TRAINING: Options = {
     "optimizer": "adam",
     "learning_rate": 1e-3,
     "weight_decay": 5e-4,
     "schedule": "cosine",
     "batch_size": 128,
-    "augmentation": "none",
 }
-"""CIFAR-10 as Fang and Kim (2026) train it, Adam and a cosine; what their text has lost is as usual."""
+"""As Fang and Kim (2026) train, Adam and a cosine; what their text has lost is as usual."""
+
+CIFAR: Options = {"dataset": "cifar10", "attacks": ("lira", "rmia"), "augmentation": "none"} | TRAINING
+"""CIFAR-10, trained so."""
 
 CIFAR_SMALL: Options = CIFAR | {
     "architecture": {"name": "cnn", "widths": (16, 32, 64)},
@@ -65,7 +66,6 @@ DIGITS: Options = {"dataset": "digit pictures", "reference": 300, "epochs": 20, 
 UNLIKE_DIGITS = "1,797 digits of 8 x 8 pixels, small networks, 20 epochs at a constant learning rate"
 UNLIKE_TABLE = "a table and an MLP, at a constant learning rate, without weight decay, in batches of 64"
 UNLIKE_SMALL = "at most 600 pictures of CIFAR-10 a model, a narrow network, 30 epochs in batches of 64"
-HALF = "fine-tuning has half of the epochs, whatever training loss that ends at, of which the paper prints the values"
 """What makes settings neither the papers' own nor a fair stand-in for them (`Setting.unlike`)."""
 
 TINY_CNN = Setting("cnn", "CNN on digits", DIGITS | {"architecture": "cnn"}, network="CNN", unlike=UNLIKE_DIGITS)
@@ -93,15 +93,76 @@ SMALL_RESNET20 = Setting(
     network="ResNet",
     unlike=UNLIKE_SMALL,
 )
+CWRF_TABLE: Options = LOCATION | TRAINING | {"models": 8, "epochs": 100}
+"""Location30, trained as Fang and Kim train pictures."""
+CWRF_TINY = Setting(
+    "location30",
+    "MLP on 2,000 records of Location30",
+    CWRF_TABLE | {"records": 2000, "epochs": 40},
+    network="MLP",
+    unlike="500 records of a table a model, and an MLP",
+)
+CWRF_LOCATION = Setting("location30", "MLP on Location30", CWRF_TABLE, network="MLP", unlike="a table and an MLP")
+CWRF_CNN = Setting(
+    "cifar10",
+    "CNN on 2,000 records of CIFAR-10",
+    CIFAR_SMALL | TRAINING | {"models": 8, "records": 2000, "reference": 400, "epochs": 100},
+    network="CNN",
+    unlike="800 pictures of CIFAR-10 a model, and a narrow network",
+)
+CWRF_GPU = Setting(
+    "resnet18",
+    "ResNet18 on 4,000 records of CIFAR-10",
+    CIFAR | {"architecture": "resnet18", "models": 8, "records": 4000, "reference": 1000, "epochs": 40},
+    network="ResNet",
+    unlike="1,500 pictures of CIFAR-10 a model, and 40 epochs",
+)
+SMALL_VIT: Options = {"name": "vit", "dim": 128, "depth": 4, "heads": 4, "hidden": 256}
+CWRF_GPU_VIT = Setting(
+    "vit",
+    "a small ViT on 4,000 records of CIFAR-10",
+    CWRF_GPU.base | {"architecture": SMALL_VIT},
+    network="ViT",
+    unlike=f"{CWRF_GPU.unlike}, by a small ViT",
+)
 PAPER_RESNET18 = Setting(
-    "cifar10", "ResNet18 on CIFAR-10", CIFAR_PAPER | {"architecture": "resnet18"}, network="ResNet"
+    "resnet18", "ResNet18 on CIFAR-10", CIFAR_PAPER | {"architecture": "resnet18"}, network="ResNet"
+)
+PAPER_VIT = Setting("vit", "ViT on CIFAR-10", CIFAR_PAPER | {"architecture": "vit"}, network="ViT")
+PAPER_CIFAR100 = Setting(
+    "cifar100",
+    "ResNet18 on CIFAR-100",
+    CIFAR_PAPER | {"dataset": "cifar100", "architecture": "resnet18"},
+    network="ResNet",
+)
+PAPER_CINIC10 = Setting(
+    "cinic10",
+    "ResNet18 on CINIC-10",
+    CIFAR_PAPER | {"dataset": "cinic10", "architecture": "resnet18", "records": 40000},
+    network="ResNet",
 )
 
 
 def repaired(setting: Setting, options: Options, **more: Any) -> Setting:
-    """Ask of a setting what a study of CWRF asks, of which the fine-tuning is never that of the paper."""
-    unlike = f"{setting.unlike}; {HALF}" if setting.unlike else HALF
-    return replace(setting, **{"options": options, "published": "ResNet18", "unlike": unlike, **more})
+    """Ask of a setting what a study of CWRF asks, under the attacks of the paper and the strongest one."""
+    base = setting.base | {"attacks": (*setting.base["attacks"], STRONGEST)}
+    return replace(setting, **{"base": base, "options": options, **more})
+
+
+RATES = (0.001, 0.01, 0.03, 0.05)
+"""r, as in the paper's Table 2."""
+LEVELS = (0.25, 0.5, 1.0, 1.5)
+"""Of RelaxLoss, where its level is chosen."""
+
+
+def asked(setting: Setting, options: Options) -> Setting:
+    """Ask of a setting's models what needs no attack of references."""
+    return replace(setting, base=setting.base | {"attacks": ("loss",)}, options=options)
+
+
+def lengths(epochs: int) -> tuple[int, ...]:
+    """List the lengths of CWRF's fine-tuning that are tried, which are 5, 10, 25 and 50 of 100 epochs."""
+    return tuple(max(2, round(share * epochs)) for share in (0.05, 0.1, 0.25, 0.5))
 
 
 FANG_AND_KIM = (

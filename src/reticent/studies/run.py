@@ -75,8 +75,8 @@ def study(
 
     Args:
         name: of `STUDIES`, or a study of your own.
-        scale: tiny (minutes on two cores), small (an hour or so), paper (the paper's own setting, for a GPU), or gpu
-            (cwrf-defenses alone: some minutes on one).
+        scale: tiny (minutes on two cores), small (hours), paper (the paper's own setting, for a GPU), or gpu
+            (a part of it, for one GPU; of the studies of CWRF and PPTP that train defenses).
         settings: keys of the scale's settings to run; by default all.
         seeds: how many; by default as the scale says.
         data_dir: where official data files lie.

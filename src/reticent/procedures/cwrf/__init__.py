@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.training import ProcedureFacts
 from reticent.locate.topk_mask import topk_mask
-from reticent.procedures.base import named, own, snapshot
+from reticent.procedures.base import ProcedureEntry, named, own, snapshot
 from reticent.procedures.costs import Costs
 from reticent.procedures.cwrf.mask import Marked, mark
 from reticent.procedures.cwrf.spec import CWRF
@@ -57,6 +57,16 @@ class _Method(TwoStage):
             )
         super().check(recipe)
 
+    def second(self, recipe: Recipe) -> tuple[ProcedureEntry, Recipe]:
+        """Find the second training's procedure and recipe, which may have another optimizer and rate."""
+        spec, (entry, its) = own(recipe, CWRF), super().second(recipe)
+        its = its.replace(
+            optimizer=spec.tuning_optimizer or its.optimizer,
+            learning_rate=spec.tuning_learning_rate or its.learning_rate,
+        )
+        entry.check(its)
+        return entry, its
+
     def check_members(self, recipe: Recipe, members: int) -> None:
         """Refuse too few members, to score by or for the fine-tuning."""
         if members < 2:
@@ -88,7 +98,7 @@ class _Method(TwoStage):
         self, model: nn.Module, first: First, recipe: Recipe, materials: Materials, streams: Streams, costs: Costs
     ) -> SetBack:
         """Score the weights and rewind the marked ones. Cost: T steps of scoring."""
-        spec, known = own(recipe, CWRF), accuracies(model, materials)
+        spec, known = own(recipe, CWRF), accuracies(model, materials, recipe)
         with costs.stage("scoring"), named("cwrf, scoring"):
             marked = mark(model, first.initial, spec, recipe, materials, streams)
             values = first.initial
@@ -96,24 +106,26 @@ class _Method(TwoStage):
                 values = snapshot(self.network(recipe, materials, streams.child("fresh")))
                 if all(torch.equal(first.initial[name], values[name]) for name in marked.mask):
                     marked.notices.append(SAME_DRAW)
-            start = rewound(model, first.initial, values, marked.mask, spec)
-        facts = ProcedureFacts(notices=tuple(marked.notices), cwrf=marked.facts.with_(accuracy_before=known))
+            put_back(model, values, marked.mask, spec)
+            left = accuracies(model, materials, recipe)
+            start = rewound(model, first.initial, marked.mask, spec)
+        about = marked.facts.with_(accuracy_before=known, accuracy_rewound=left)
+        facts = ProcedureFacts(notices=tuple(marked.notices), cwrf=about)
         return SetBack(start, facts, marked.artefacts, _left(start, marked))
 
 
 @torch.no_grad()
-def rewound(
-    model: nn.Module,
-    initial: Mapping[str, Tensor],
-    values: Mapping[str, Tensor],
-    mask: Mapping[str, Tensor],
-    spec: CWRF,
-) -> Start:
-    """Put the marked weights of a trained network back, and say which ones the fine-tuning may move."""
+def put_back(model: nn.Module, values: Mapping[str, Tensor], mask: Mapping[str, Tensor], spec: CWRF) -> None:
+    """Put the marked weights of a trained network back."""
     for name, parameter in model.named_parameters():
         if name in mask:
             back = torch.zeros_like(parameter) if spec.variant == "remove" else values[name].to(parameter)
             parameter.copy_(torch.where(mask[name].to(parameter.device), back, parameter))
+
+
+@torch.no_grad()
+def rewound(model: nn.Module, initial: Mapping[str, Tensor], mask: Mapping[str, Tensor], spec: CWRF) -> Start:
+    """Put the buffers of a network back whose weights are, and say which weights the fine-tuning may move."""
     if spec.statistics != "keep":
         for name, buffer in model.named_buffers():
             if name in initial:

@@ -78,7 +78,10 @@ def mark(
             "in the order of the network."
         )
     facts = facts.with_(
-        member_loss=_ends(scores.member_loss), divergence=_ends(scores.divergence), positive_scores=positive
+        member_loss=_ends(scores.member_loss),
+        divergence=_ends(scores.divergence),
+        initial_entropy=None if scores.entropy is None else min(1.0, scores.entropy),
+        positive_scores=positive,
     )
     return Marked(mask, dict(scores), scores.unused, facts, notices)
 

@@ -32,6 +32,10 @@ class CWRF(Spec):
     and not their values."""
     tuning_epochs: Annotated[int, Ge(1), Le(100_000)] | None = None
     """Epochs of the fine-tuning, with a schedule of its own; by default half of the recipe's, rounded down."""
+    tuning_optimizer: Literal["sgd", "adam", "adamw"] | None = None
+    """Of the fine-tuning. [the recipe's]"""
+    tuning_learning_rate: Annotated[float, Gt(0)] | None = None
+    """Peak learning rate of the fine-tuning. [the recipe's]"""
     statistics: Literal["reset", "initial", "keep"] = "reset"
     """Running statistics of BatchNorm at the rewinding: reset empties them, initial takes those from before training,
     keep leaves the trained ones; other buffers go back to their initial values unless they are kept."""
@@ -47,6 +51,9 @@ class CWRF(Spec):
     """Direction of the divergence that scores: vanilla-first is KL(initial || updated), updated-first the reverse."""
     scoring_statistics: Literal["frozen", "own", "joint"] = "frozen"
     """How BatchNorm treats reference non-members in scoring: frozen statistics, their own batch, or joint batches."""
+    scoring_initial_statistics: Literal["running", "batch"] = "running"
+    """How BatchNorm of the initial model is asked in scoring: with its running statistics, which are still empty, or
+    those of the batch."""
     scoring_optimizer: Literal["adam", "adamw", "sgd"] = "adam"
     """By what the working copy moves in scoring."""
     scoring_learning_rate: Annotated[float, Gt(0)] = 1e-3

@@ -122,7 +122,8 @@ class _Page:
                 made = (element("div", element("h3", clean(title)), _values(values)) for title, values in groups)
                 return element("div", *made, class_="columns")
             case b.Terms(items):
-                made = (element("div", element("dt", word), element("dd", self.text(said))) for word, said in items)
+                pairs = ((self.text(word), self.text(said)) for word, said in items)
+                made = (element("div", element("dt", word), element("dd", said)) for word, said in pairs)
                 return element("dl", *made, class_="glossary")
             case b.Bars():
                 return self.bars(block)

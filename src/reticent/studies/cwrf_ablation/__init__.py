@@ -2,70 +2,79 @@
 
 Paper: Fang and Kim (2026), "Learnability and privacy vulnerability are entangled in a few critical weights", ICLR,
 section 4.4, its figure of A1, A2 and A3 and Table 2. The controls are not the paper's: other masks of the same size, a
-new draw in place of the initial values, and fine-tuning without rewinding.
+new draw in place of the initial values, fine-tuning without rewinding, and RelaxLoss alone for as many epochs as the
+fine-tuning has, and for as many as both trainings.
 """
 
 from collections.abc import Iterator
-from statistics import fmean
+from dataclasses import replace
 
 from reticent.findings.study import AnyPanel, DotsPanel, Figure, LinesPanel
 from reticent.options import Options
-from reticent.studies import presets
+from reticent.studies import beyond, presets, repairing
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.cwrf_ablation.claims import CLAIMS
-from reticent.studies.cwrf_ablation.pruning import PRUNED, pruned
-from reticent.studies.cwrf_ablation.rows import CONTROLS, NO_REWINDING, PUBLISHED, SCRATCH, VARIANTS, named
-from reticent.studies.measured import Measured, Pairs, Recipes, collect, measure_all
+from reticent.studies.cwrf_ablation.rows import (
+    CHOSEN,
+    CONTROLS,
+    LENGTHS,
+    NO_REWINDING,
+    PUBLISHED,
+    SCRATCH,
+    VARIANTS,
+    named,
+)
+from reticent.studies.measured import Pairs, Recipes, collect, measure_all
 from reticent.studies.metrics import METRICS, columns
+from reticent.studies.repairing import CHOSEN_BY, NONE, Chosen
 
 
-def _recipes(bench: Bench) -> Recipes:
-    """List what is trained: by row, its defense and a word on it."""
-    rate = bench.options["rate"]
+def _rows(bench: Bench, chosen: Chosen) -> tuple[Recipes, dict[str, Options]]:
+    """List what is trained: by row, its defense and a word on it; and what stands beside the defense."""
+    rate, whole = chosen.rates[CHOSEN_BY], int(bench.setting.base["epochs"])
     made = {
-        named(variant, one): (f"rate={one},{how}", what)
+        named(variant, one): (chosen.joined(CHOSEN_BY, how, rate=one), what)
         for one in bench.options["rates"]
         for variant, (how, what) in VARIANTS.items()
     }
-    made |= {name: (f"rate={rate},{how}", f"{what}; r = {100 * rate:g} %") for name, (how, what) in CONTROLS.items()}
-    made[NO_REWINDING] = "rate=0", "fine-tuned as long, nothing rewound or held"
-    rows = {name: (f"cwrf:{how}+relaxloss", about) for name, (how, about) in made.items()}
-    return {SCRATCH: ("relaxloss", "RelaxLoss alone"), **rows}
+    made |= {
+        name: (chosen.joined(CHOSEN_BY, how), f"{what}; r = {100 * rate:g} %") for name, (how, what) in CONTROLS.items()
+    }
+    made[NO_REWINDING] = chosen.joined(CHOSEN_BY, rate=0), "fine-tuned as long, nothing rewound or held"
+    epochs = dict(zip(LENGTHS, (chosen.tuning_epochs, whole + chosen.tuning_epochs), strict=True))
+    made |= {name: (chosen.relaxloss, f"RelaxLoss alone, {many} epochs") for name, many in epochs.items()}
+    rows: Recipes = {NONE: (None, "cross-entropy alone"), SCRATCH: (chosen.relaxloss, "RelaxLoss alone"), **made}
+    return rows, {name: {"epochs": many} for name, many in epochs.items()}
 
 
-def _pairs(bench: Bench) -> Pairs:
-    """Name the differences that claims and the page ask for."""
+def _pairs(bench: Bench) -> tuple[Pairs, Pairs]:
+    """Name the differences that claims ask for: as they are, and of what lies beyond each row's own control."""
     made: dict[str, tuple[str, str]] = {}
     for rate in bench.options["rates"]:
         rows = {variant: named(variant, rate) for variant in VARIANTS} | {"scratch": SCRATCH}
         for first, second in (("A3", "A2"), ("A2", "A1"), ("A1", "scratch"), ("A3", "scratch")):
             made[named(f"{first} - {second}", rate)] = rows[first], rows[second]
-    ours = named("A3", bench.options["rate"])
-    return made | {f"A3 - {name}": (ours, name) for name in (*CONTROLS, NO_REWINDING)}
+    return made, {f"A3 - {name}": (CHOSEN, name) for name in (*CONTROLS, NO_REWINDING, *LENGTHS)}
 
 
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
-    rows = measure_all(bench, _recipes(bench))
-    found = collect(rows, _pairs(bench))
-    found.rows |= {one.name: f"{one.about}; rewound: {counts}" for one in rows if (counts := _counts(one))}
-    if bench.options.get("located"):
-        pruned(bench, found)
+    chosen = repairing.choose(bench, (CHOSEN_BY,))
+    rows = measure_all(bench, *_rows(bench, chosen))
+    rate = chosen.rates[CHOSEN_BY]
+    same = next(row for row in rows if row.name == named("A3", rate))
+    rows.append(replace(same, name=CHOSEN, about=f"A3 at the r that pilots chose, {100 * rate:g} %"))
+    plain, matched = _pairs(bench)
+    found = collect(rows, plain)
+    beside = beyond.matched(bench, found, rows, matched, repairing.LEAKS)
+    repairing.diagnosed(found, rows)
+    found.notes += chosen.notes
+    if beside.stopped:
+        found.notes.append(f"seed {bench.seed}: controls are {beyond.told(beside)}.")
     return found
 
 
-def _counts(row: Measured) -> str:
-    """Count what was rewound of each kind of layer, on average over models: a mask is a choice of kinds, too."""
-    each = [one.facts.cwrf.kinds for one in row.made if one.facts.cwrf is not None]
-    if not any(kind.rewound for one in each for kind in one.values()):
-        return ""
-    return ", ".join(
-        f"{fmean(one[kind].rewound for one in each):,.0f} of {total.weights:,} {kind}"
-        for kind, total in each[0].items()
-    )
-
-
-DRAWN = ("accuracy", "loss_members", "loss", "auc_lira")
+DRAWN = ("accuracy", "loss_members", "loss", "auc_lira", "accuracy_rewound")
 
 
 def _lines(results: Results, setting: Setting, metric: str) -> LinesPanel:
@@ -84,34 +93,48 @@ def _lines(results: Results, setting: Setting, metric: str) -> LinesPanel:
 
 def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     """Draw accuracy, losses and leak over r, and the controls."""
-    names = (named("A3", setting.options["rate"]), *CONTROLS, NO_REWINDING, SCRATCH)
-    masks = DotsPanel(
-        title="LiRA AUC with other masks and values",
-        x="AUC of LiRA",
-        names=names,
-        series=(results.points(setting, names, "auc_lira"),),
-    )
-    panels: list[AnyPanel] = [*(_lines(results, setting, metric) for metric in DRAWN), masks]
+    names = (CHOSEN, *CONTROLS, NO_REWINDING, *LENGTHS, SCRATCH)
+    panels: list[AnyPanel] = [_lines(results, setting, metric) for metric in DRAWN]
+    panels += [
+        DotsPanel(
+            title=f"{METRICS[metric].label}, of A3 and its controls",
+            x=METRICS[metric].label,
+            names=names,
+            series=(results.points(setting, names, metric),),
+            form=METRICS[metric].form,
+        )
+        for metric in ("auc_lira", "excess_auc_lira", "excess_auc_learned")
+    ]
     yield Figure(name=setting.key, title=f"A1, A2 and A3 over r, {setting.label}", panels=tuple(panels))
 
 
-OPTIONS: Options = {"rates": (0.001, 0.01, 0.03, 0.05), "rate": 0.01, "fpr": 0.01, "located": 4}
-FEWER = OPTIONS | {"rates": (0.01, 0.05)}
+OPTIONS: Options = {"rates": presets.RATES, "lengths": presets.lengths(100), "fpr": 0.01}
+TINY = OPTIONS | {"rates": (0.01, 0.05), "lengths": presets.lengths(40)[1:3]}
+PART = OPTIONS | {"rates": (0.001, 0.05), "levels": presets.LEVELS}
 SCALES = {
     "tiny": Scale(
-        (presets.repaired(presets.TINY_LOCATION, FEWER),),
+        (presets.repaired(presets.CWRF_TINY, TINY, published="ResNet18"),),
         1,
         "A part of Location30, 8 models a row, 1 seed: some minutes on two cores.",
     ),
     "small": Scale(
-        (presets.repaired(presets.SMALL_LOCATION, OPTIONS), presets.repaired(presets.SMALL_CNN, FEWER)),
+        (
+            presets.repaired(presets.CWRF_LOCATION, OPTIONS, published="ResNet18"),
+            presets.repaired(presets.CWRF_CNN, PART, published="ResNet18"),
+        ),
         3,
-        "Location30 with 16 models a row and a part of CIFAR-10 with 8, 3 seeds: about an hour on two cores.",
+        "Location30 and a part of CIFAR-10, 8 models a row, 3 seeds: some hours on two cores.",
+    ),
+    "gpu": Scale(
+        (presets.repaired(presets.CWRF_GPU, OPTIONS | {"lengths": presets.lengths(40)}, published="ResNet18"),),
+        1,
+        "A part of CIFAR-10 with ResNet18, 40 epochs, 8 models a row, 1 seed: for one large GPU.",
     ),
     "paper": Scale(
-        (presets.repaired(presets.PAPER_RESNET18, OPTIONS),),
+        (presets.repaired(presets.PAPER_RESNET18, OPTIONS, published="ResNet18"),),
         3,
-        "CIFAR-10 with ResNet18, 100 epochs and 50 of fine-tuning, 10 models a row, 3 seeds: a day on one GPU.",
+        "CIFAR-10 with ResNet18, 100 epochs and the chosen length of fine-tuning, 10 models a row, 3 seeds: some days "
+        "on one GPU.",
     ),
 }
 STUDY = Study(
@@ -120,14 +143,16 @@ STUDY = Study(
     paper=presets.FANG_AND_KIM,
     scales=SCALES,
     measure=measured,
-    columns=columns("accuracy", "loss_members", "loss", "gap", "auc_lira", "tpr_lira_0.01", "auc_rmia", "seconds"),
+    columns=columns(
+        *("accuracy", "excess_accuracy", "loss_members", "loss", "gap", "accuracy_rewound", "entropy_initial"),
+        *("auc_lira", "excess_auc_lira", "tpr_lira_0.01", "auc_rmia", "excess_auc_rmia"),
+        *("auc_learned", "excess_auc_learned", "seconds"),
+    ),
     claims=CLAIMS,
     published=(PUBLISHED,),
     draw=drawn,
     caution=(
         presets.LOST,
-        "r of the controls is CWRF's default, 1 %; it was not searched, here or on other data.",
-        f"M1, M2, M3 and the control are judged by accuracy on {OPTIONS['located']} models a seed; {100 * PRUNED:g} % "
-        "are pruned by learnability, which the paper does not say.",
+        "The length of the fine-tuning and the r of the controls are chosen on pilots; a note says how.",
     ),
 )

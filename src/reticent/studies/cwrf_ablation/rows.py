@@ -2,7 +2,7 @@
 
 from reticent.studies.base import Published
 
-SCRATCH = "From scratch"
+SCRATCH, CHOSEN = "From scratch", "A3, chosen r"
 VARIANTS = {
     "A1": ("variant=remove", "vulnerable weights held at zero, the others trained"),
     "A2": ("variant=rewind-train-vulnerable", "vulnerable weights rewound and trained, the others held"),
@@ -19,6 +19,8 @@ CONTROLS = {
 CHANCE = ("Random mask", "Random within")
 """The first differs from A3 in the kinds of layer that it takes from too, the second in the weights alone."""
 NO_REWINDING = "r = 0"
+LENGTHS = ("From scratch, shorter", "From scratch, longer")
+"""RelaxLoss alone for as many epochs as the fine-tuning has, and for as many as both trainings."""
 
 
 def named(what: str, rate: float) -> str:

@@ -3,8 +3,9 @@
 from collections.abc import Iterable
 
 from reticent.studies.base import Published
+from reticent.studies.repairing import NONE
 
-NONE, WITH = "No defense", " + CWRF"
+WITH = " + CWRF"
 TITLES = {
     "none": NONE,
     "relaxloss": "RelaxLoss",
@@ -14,6 +15,13 @@ TITLES = {
     "dpsgd": "DP-SGD",
 }
 """Defense -> its name in the table."""
+CONTROLS = {
+    "r = 0": " + CWRF at r = 0",
+    "by chance": " + CWRF by chance",
+    "shorter": ", shorter",
+    "longer": ", longer",
+}
+"""Control that the paper lacks -> what stands behind the title in the row's name."""
 
 
 def titles(defenses: Iterable[str]) -> dict[str, str]:

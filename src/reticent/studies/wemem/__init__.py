@@ -279,10 +279,11 @@ PART: Options = (
         "augmentation": "none",
     }
     | PAPER_ADAM
-    | {"batch_size": 64, "epochs": 40}
+    | {"batch_size": 64, "epochs": 30}
 )
-UNLIKE = "600 pictures of CIFAR-10 a model, a narrow network, 40 epochs at most in batches of 64, and 8 of fine-tuning"
+UNLIKE = "600 pictures of CIFAR-10 a model, a narrow network, 30 epochs at most in batches of 64, and 6 of fine-tuning"
 SHORT: Options = {"tuning_epochs": 8, "sub_models": 5, "outside": 2}
+SHORTER: Options = SHORT | {"tuning_epochs": 6, "rates": (), "joined": 1}
 WHOLE: Options = {
     "dataset": "cifar10",
     "architecture": "densenet121",
@@ -340,7 +341,7 @@ SCALES = {
                 "cifar10",
                 "CNN on 1,200 records of CIFAR-10",
                 PART | FEW | {"architecture": {"name": "cnn", "widths": (16, 32, 64)}},
-                OPTIONS | _pictures(26, 4) | SHORT,
+                OPTIONS | _pictures(26, 4) | SHORTER | {"baselines": ("ppb", "adv-reg", "relaxloss")},
                 network="CNN",
                 unlike=UNLIKE,
             ),
@@ -348,7 +349,7 @@ SCALES = {
                 "resnet20",
                 "ResNet20 on 1,200 records of CIFAR-10",
                 PART | FEW | {"architecture": {"name": "resnet20", "width": 8}},
-                OPTIONS | _pictures(26, 4) | SHORT | {"rates": (), "joined": 1, "baselines": ("relaxloss",)},
+                OPTIONS | _pictures(26, 4) | SHORTER | {"baselines": ("relaxloss",)},
                 network="ResNet",
                 unlike=UNLIKE,
                 seeds=1,

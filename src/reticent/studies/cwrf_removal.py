@@ -1,0 +1,192 @@
+"""Does removing weights take the leak away: the many that matter least, or the few that give members away?
+
+Paper: Fang and Kim (2026), section 3 and Fig. 1: weights of the least learnability are removed in one shot, without and
+with fine-tuning; accuracy stays, and so does the gap between the losses of members and others. Beside it stands what
+the paper concludes from it and does not show: the few weights of the largest vulnerability are removed instead, or as
+many of each parameter tensor, drawn by chance.
+"""
+
+from collections.abc import Iterator
+
+from torch import Tensor, nn
+
+from reticent.findings.study import Figure, LinesPanel
+from reticent.locate.scoring import Scoring
+from reticent.locate.topk_mask import shuffled_mask, topk_mask
+from reticent.options import Options
+from reticent.studies import presets
+from reticent.studies.base import Bench, Claim, Found, Results, Scale, Setting, Study, each
+from reticent.studies.derived import Model, derived
+from reticent.studies.judging import Part, better, no_worse
+from reticent.studies.measured import Pairs
+from reticent.studies.metrics import AUC, LOSS, METRICS, POINTS, columns, difference
+
+WHOLE, TUNED = "Whole", ", fine-tuned"
+KINDS = {"Vulnerable": "the largest vulnerability", "By chance": "each parameter tensor as many, drawn by chance"}
+
+
+def sparse(share: float) -> str:
+    """Name the network without the weights that matter least."""
+    return f"{100 * share:g} % of least learnability"
+
+
+def few(kind: str, share: float) -> str:
+    """Name the network without a few weights."""
+    return f"{kind}, {100 * share:g} %"
+
+
+def _rows(options: Options) -> dict[str, str]:
+    """List the networks, each as it is cut and fine-tuned."""
+    made = {sparse(share): "removed" for share in options["sparsities"]}
+    made |= {few(kind, share): f"removed: {what}" for share in options["shares"] for kind, what in KINDS.items()}
+    rows = {WHOLE: "trained without a defense"}
+    for name, about in made.items():
+        rows |= {name: about, name + TUNED: f"{about}; then {options['tuned']} epochs"}
+    return rows
+
+
+def _pairs(options: Options) -> Pairs:
+    names = [sparse(share) for share in options["sparsities"]]
+    pairs = {f"{name}{how} - {WHOLE}": (name + how, WHOLE) for name in names for how in ("", TUNED)}
+    for share in options["shares"]:
+        for how in ("", TUNED):
+            one, other = (few(kind, share) + how for kind in KINDS)
+            pairs[f"{one} - {other}"] = one, other
+    return pairs
+
+
+def measured(bench: Bench) -> Found:
+    """Measure one setting with one seed."""
+    options = bench.options
+
+    def networks(model: Model) -> list[nn.Module]:
+        made, masks = [model.network], list[dict[str, Tensor]]()
+        learnable, vulnerable = (model.scores(Scoring(unlearning=weight)) for weight in (0.0, Scoring().unlearning))
+        masks += [topk_mask(learnable, 1 - share) for share in options["sparsities"]]
+        for share in options["shares"]:
+            marked = topk_mask(vulnerable, share)
+            drawn = shuffled_mask(marked, model.streams.child("removed").generator("by chance"))
+            masks += [{name: ~mask for name, mask in one.items()} for one in (marked, drawn)]
+        for keep in masks:
+            made += [model.cut(keep), model.tuned(keep, options["tuned"])]
+        return made
+
+    return derived(bench, _rows(options), networks, _pairs(options))
+
+
+def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
+    """Draw accuracy and gap over the share that is removed."""
+    named = {"least learnability": {share: sparse(share) for share in setting.options["sparsities"]}}
+    named |= {kind.lower(): {share: few(kind, share) for share in setting.options["shares"]} for kind in KINDS}
+    panels = []
+    for metric in ("accuracy", "gap", "auc_loss"):
+        series = [
+            results.points(setting, [name + how for name in names.values()], metric, label + how, tuple(names))
+            for label, names in named.items()
+            for how in ("", TUNED)
+        ]
+        known = METRICS[metric]
+        panels.append(
+            LinesPanel(
+                title=known.label,
+                x="share of weights removed",
+                y=known.label,
+                log_x=True,
+                form=known.form,
+                series=tuple(series),
+                levels=results.levels(setting, (WHOLE,), metric),
+            )
+        )
+    yield Figure(name=setting.key, title=f"Removing weights, {setting.label}", panels=tuple(panels))
+
+
+def _accurate(results: Results, one: Setting) -> Iterator[Part]:
+    for share in one.options["sparsities"]:
+        yield difference(results, one, f"{sparse(share)}{TUNED} - {WHOLE}", "accuracy", no_worse)
+
+
+def _leaks(results: Results, one: Setting) -> Iterator[Part]:
+    for share in one.options["sparsities"]:
+        yield difference(results, one, f"{sparse(share)}{TUNED} - {WHOLE}", "gap", no_worse, turned=True)
+
+
+def _pair(share: float, how: str) -> str:
+    one, other = (few(kind, share) + how for kind in KINDS)
+    return f"{one} - {other}"
+
+
+def _needed(results: Results, one: Setting) -> Iterator[Part]:
+    for share in one.options["shares"]:
+        yield difference(results, one, _pair(share, ""), "accuracy", better, turned=True)
+
+
+def _private(results: Results, one: Setting) -> Iterator[Part]:
+    for share in one.options["shares"]:
+        yield difference(results, one, _pair(share, TUNED), "auc_loss", better)
+        yield difference(results, one, _pair(share, TUNED), "accuracy", no_worse)
+
+
+LACKS = "implied by section 3; a control that the paper lacks"
+OPTIONS: Options = {"sparsities": (0.5, 0.7, 0.85, 0.95), "shares": (0.001, 0.01, 0.05), "located": 4, "tuned": 10}
+TINY = OPTIONS | {"sparsities": (0.5, 0.85), "shares": (0.01, 0.05), "tuned": 4}
+STUDY = Study(
+    name="cwrf-removal",
+    title="Does removing weights take the leak away: the many that matter least, or the few that give members away?",
+    paper=presets.FANG_AND_KIM,
+    scales={
+        "tiny": Scale((presets.asked(presets.CWRF_TINY, TINY),), 1, "4 models of a part of Location30: a minute."),
+        "small": Scale(
+            (presets.asked(presets.CWRF_LOCATION, OPTIONS), presets.asked(presets.CWRF_CNN, OPTIONS)),
+            3,
+            "Location30 and a part of CIFAR-10, 4 models a seed, 3 seeds: half an hour on two cores.",
+        ),
+        "paper": Scale(
+            (presets.asked(presets.PAPER_RESNET18, OPTIONS),), 3, "CIFAR-10 with ResNet18, 3 seeds: hours on one GPU."
+        ),
+    },
+    measure=measured,
+    columns=columns("accuracy", "accuracy_members", "loss_members", "loss", "gap", "auc_loss"),
+    claims=(
+        Claim(
+            "sparse-accurate",
+            "Without most of the weights that matter least, a network is as accurate once it is fine-tuned.",
+            "section 3, Fig. 1a",
+            f"In each setting and at each share removed: after fine-tuning, accuracy is not lower than that of the "
+            f"whole network by more than {100 * POINTS:g} points.",
+            each(_accurate),
+            networks=("ResNet",),
+        ),
+        Claim(
+            "sparse-leaks",
+            "And it is no more private: the gap between the losses of members and others stays.",
+            "section 3, Fig. 1b",
+            f"In each setting and at each share removed: after fine-tuning, the gap is not smaller than that of the "
+            f"whole network by more than {LOSS:g} nats.",
+            each(_leaks),
+            networks=("ResNet",),
+        ),
+        Claim(
+            "few-needed",
+            "The few vulnerable weights are what accuracy needs: without them it falls by more than without others.",
+            LACKS,
+            f"In each setting and at each share: without the most vulnerable weights, and not fine-tuned, accuracy is "
+            f"lower than without as many of each tensor, drawn by chance, by {100 * POINTS:g} points or more.",
+            each(_needed),
+            "ours",
+        ),
+        Claim(
+            "few-private",
+            "Without the few vulnerable weights a fine-tuned network gives less away than without others.",
+            LACKS,
+            f"In each setting and at each share: after fine-tuning, a loss threshold's AUC is lower by {AUC:g} or "
+            f"more, at an accuracy that is not lower by more than {100 * POINTS:g} points.",
+            each(_private),
+            "ours",
+        ),
+    ),
+    draw=drawn,
+    caution=(
+        presets.LOST,
+        f"Judged on {OPTIONS['located']} models a seed, by a loss threshold, as the paper's figure shows losses.",
+    ),
+)

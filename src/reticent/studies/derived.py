@@ -1,0 +1,156 @@
+"""Networks that are made of a population's models, such as pruned ones: what they answer, kept and measured."""
+
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from io import BytesIO
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from reticent.ambient import fixed
+from reticent.locate.scoring import Scores, Scoring
+from reticent.locate.weights import score
+from reticent.population.worker import Made, Maker
+from reticent.procedures import plain
+from reticent.procedures.two_stage import shortened, tuning
+from reticent.report.files import make_folder, replace_bytes
+from reticent.signals.matrix import log_probability
+from reticent.spec import identity
+from reticent.store import Store
+from reticent.studies.base import Bench, Found
+from reticent.studies.measured import Measures, Pairs, averages, initial, leaks, record_weights
+from reticent.studies.numbers import Floats, combined
+from reticent.training.materials import Materials, untrained
+from reticent.training.recipe import Recipe
+from reticent.training.start import Start
+from reticent.training.streams import Streams
+from reticent.version import VERSION
+
+FORMAT = 4
+"""Of what is kept of a model; a change makes all be measured again."""
+State = Mapping[str, Tensor]
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """One model of a population, and what others are made of it with.
+
+    Attributes:
+        network: as it was trained.
+        initial: the state that it was trained from.
+        recipe: by which it was.
+        materials: from which.
+        streams: the model's own.
+    """
+
+    network: nn.Module
+    initial: State
+    recipe: Recipe
+    materials: Materials
+    streams: Streams
+
+    def scores(self, scoring: Scoring) -> Scores:
+        """Score its weights."""
+        return score(self.network, self.initial, self.materials, scoring, self.streams.child("scored"), self.recipe)
+
+    def cut(self, keep: State) -> nn.Module:
+        """Set what is not kept to zero, and change nothing else."""
+        network = untrained(self.recipe, self.materials, self.streams)
+        network.load_state_dict(masked(self.network.state_dict(), keep))
+        return network.eval()
+
+    def trained(self, state: State, keep: State) -> nn.Module:
+        """Train anew from a state, of which what is not kept is held at zero."""
+        start = Start(masked(state, keep), dict(keep))
+        return plain.train(self.recipe, self._from(start), self.streams).model
+
+    def tuned(self, keep: State, epochs: int) -> nn.Module:
+        """Fine-tune it for some epochs, with what is not kept held at zero."""
+        start = Start(masked(self.network.state_dict(), keep), dict(keep))
+        recipe = shortened(self.recipe, epochs)
+        return plain.train(recipe, self._from(start), tuning(self.streams)).model
+
+    def fresh(self) -> dict[str, Tensor]:
+        """Draw another initial state."""
+        network = untrained(self.recipe, self.materials, self.streams.child("fresh"))
+        return dict(network.state_dict())
+
+    def _from(self, start: Start) -> Materials:
+        return replace(self.materials, start=start)
+
+
+def masked(state: State, keep: State) -> dict[str, Tensor]:
+    """Set what is not kept to zero; buffers stay."""
+    return {
+        name: torch.where(keep[name].to(value.device), value, torch.zeros_like(value)) if name in keep else value
+        for name, value in state.items()
+    }
+
+
+Make = Callable[[Model], Sequence[nn.Module]]
+"""Makes the networks of one model."""
+
+
+def derived(bench: Bench, rows: Mapping[str, str], make: Make, pairs: Pairs) -> Found:
+    """Measure networks made of a population's first models: accuracy, losses, gap and what a loss threshold finds.
+
+    Each model's answers are kept in the bench's folder, so that an interrupted study makes none of them twice.
+
+    Args:
+        bench: what is measured with; ``located`` of its options is how many models are looked at.
+        rows: by the name of a network, in the order in which `make` returns them, a word on it.
+        make: makes the networks of one model.
+        pairs: by the name of a difference, the row that is taken and the row that is taken off.
+    """
+    job = bench.job()
+    with bench.made(job) as (store, made):
+        maker, asked = Maker(job.population, store, job.device), made[: bench.options["located"]]
+        answers = []
+        for one in asked:
+            bench.say(f"networks made of model {one.model}")
+            answers.append(_kept(bench, maker, store, one, make, len(rows)))
+    members = job.population.membership.matrix[[one.model for one in asked]]
+    weights = record_weights(job, bench.seed, members)
+    found = Found(rows=dict(rows))
+    measures: dict[str, Measures] = {}
+    for place, name in enumerate(rows):
+        right, losses = (np.stack([each[which][place] for each in answers]) for which in (0, 1))
+        measures[name] = averages(right, losses, members, weights)
+        measures[name] |= leaks("loss", -losses, members, bench.options.get("fpr"), weights)
+        found.numbers |= {(name, metric): held.estimate() for metric, held in measures[name].items()}
+    for name, (first, second) in pairs.items():
+        for metric, held in measures[first].items():
+            found.numbers[name, metric] = combined([(1.0, held), (-1.0, measures[second][metric])])
+    return found
+
+
+def _kept(bench: Bench, maker: Maker, store: Store, made: Made, make: Make, count: int) -> Floats:
+    """Find what K networks of one model answer, right or wrong, and losses: ``(2, K, N)``; or make them and keep it."""
+    about = [FORMAT, VERSION, made.training, maker.device.type, make.__module__, dict(bench.options)]
+    path = bench.folder / f"networks-{made.model}-{identity(about)}.npy"
+    shape = (2, count, len(maker.population.roles.audited))
+    with contextlib.suppress(OSError, ValueError, EOFError):  # Not there, or not whole: it is measured.
+        known = np.load(path, allow_pickle=False)
+        if known.shape == shape:
+            return np.asarray(known, np.float64)
+    population = maker.population
+    with fixed(), population.streams(made.model).lent("asking"):
+        model = Model(
+            maker.network(made),
+            initial(store, made),
+            population.recipe,
+            maker.materials(made.model),
+            population.streams(made.model),
+        )
+        labels, found = population.records.y[population.roles.audited], np.empty(shape)
+        for place, network in enumerate(make(model)):
+            seen = maker.ask(network, made.model)
+            found[0, place] = seen.accuracy(labels)
+            found[1, place] = -log_probability(seen.margins[:, 0])
+    stream = BytesIO()
+    np.save(stream, found, allow_pickle=False)
+    make_folder(bench.folder)
+    replace_bytes(path, stream.getvalue())
+    return found

@@ -1,0 +1,189 @@
+"""What the studies of CWRF share: how networks are trained, what is chosen before any attack, and the controls.
+
+The text of Fang and Kim (2026) has lost the length of the fine-tuning, and does not say on what the rewinding rate r
+was searched. Both are chosen here on pilots, which are models of another membership, other streams and other roles,
+the same for all seeds of a study: first the length at which CWRF on RelaxLoss at r = 0.1 % ends nearest to the training
+loss that the paper prints, by losses alone; then r for each defense, from the paper's grid.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+
+from reticent import seeds
+from reticent.rounding import fraction, number, percent
+from reticent.studies import beyond
+from reticent.studies.base import Bench, Found, Results, Setting
+from reticent.studies.judging import Part, better
+from reticent.studies.measured import Measured, measure
+from reticent.studies.metrics import AUC, JUDGED, POINTS
+from reticent.studies.numbers import Estimate
+
+PRINTED_LOSS, PRINTED_AT = 0.1502, 0.001
+"""Training loss of A3 (CWRF on RelaxLoss) in the paper's Table 2, and at which r."""
+CHOSEN_BY = "relaxloss"
+"""The defense of Table 2, by which the length is chosen."""
+LEAKS = tuple(f"auc_{attack}" for attack in JUDGED)
+"""What is judged at matched accuracy."""
+BY_CHANCE = "mask=random-within"
+"""The control of the mask: as many weights of each parameter tensor, drawn by chance."""
+
+NONE = "No defense"
+"""The undefended row."""
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What was chosen before any attack on what is reported.
+
+    Attributes:
+        tuning_epochs: of CWRF's fine-tuning.
+        rates: share of the weights that is rewound, by defense as it is asked for.
+        relaxloss: RelaxLoss as it is asked for, with its level where that was chosen.
+        notes: how, in sentences.
+    """
+
+    tuning_epochs: int
+    rates: Mapping[str, float]
+    relaxloss: str = CHOSEN_BY
+    notes: tuple[str, ...] = field(default=())
+
+    def named(self, defense: str) -> str:
+        """Name a defense as it is asked for here."""
+        return self.relaxloss if defense == CHOSEN_BY else defense
+
+    def joined(self, defense: str, *options: str, rate: float | None = None) -> str:
+        """Name CWRF on a defense, with options that replace what was chosen."""
+        return cwrf(self.named(defense), self.rates[defense] if rate is None else rate, self.tuning_epochs, *options)
+
+
+def cwrf(defense: str, rate: float, tuning_epochs: int, *options: str) -> str:
+    """Name CWRF on a defense; what `options` say again holds."""
+    given = {"rate": f"{rate:g}", "tuning_epochs": str(tuning_epochs)}
+    given |= dict(one.split("=", 1) for one in options)
+    joined = "cwrf:" + ",".join(f"{key}={value}" for key, value in given.items())
+    return joined if defense == "none" else f"{joined}+{defense}"
+
+
+def pilots(bench: Bench) -> Bench:
+    """Set the bench to models of their own, the same for all seeds."""
+    return replace(bench, seed=seeds.integer(0, "study", "pilots") % 2**31)
+
+
+def choose(bench: Bench, defenses: Iterable[str]) -> Chosen:
+    """Choose RelaxLoss's level where there are several, the length of the fine-tuning, and r for each defense.
+
+    Cost: populations of pilots: one a level, one a length, and one for each rate and defense; all start from the same
+    first training.
+    """
+    apart, options = pilots(bench), bench.options
+    relaxloss, notes = _level(apart, options.get("levels", ()))
+    epochs, note = _length(apart, relaxloss, options["lengths"])
+    notes.append(note)
+    rates = {}
+    for defense in defenses:
+        rates[defense], note = _rate(apart, relaxloss if defense == CHOSEN_BY else defense, epochs, options["rates"])
+        notes.append(note)
+    return Chosen(epochs, rates, relaxloss, tuple(notes))
+
+
+def _level(bench: Bench, levels: Sequence[float]) -> tuple[str, list[str]]:
+    """Choose the level of RelaxLoss by the loss of records that pilots were not trained on."""
+    if not levels:
+        return CHOSEN_BY, []
+    names = {f"{CHOSEN_BY}:level={level:g}": level for level in levels}
+    found = {name: _mean(_unattacked(bench, name), "loss") for name in names}
+    best = min(found, key=lambda name: found[name])
+    told = ", ".join(f"{names[name]:g}: {number(loss)}" for name, loss in found.items())
+    return best, [f"RelaxLoss's level is {names[best]:g}, by the loss of pilots on records left out ({told})."]
+
+
+def _length(bench: Bench, relaxloss: str, lengths: Sequence[int]) -> tuple[int, str]:
+    """Choose the length by the members' loss alone."""
+    rows = {epochs: cwrf(relaxloss, PRINTED_AT, epochs) for epochs in lengths}
+    found = {epochs: _mean(_unattacked(bench, name), "loss_members") for epochs, name in rows.items()}
+    best = nearest(found)
+    told = ", ".join(f"{epochs}: {number(loss)}" for epochs, loss in found.items())
+    return best, (
+        f"Fine-tuning has {best} epochs: of those tried, CWRF on RelaxLoss at r = {percent(PRINTED_AT)} then ends "
+        f"nearest to the training loss of {PRINTED_LOSS:g} that the paper's Table 2 has ({told})."
+    )
+
+
+def nearest(losses: Mapping[int, float]) -> int:
+    """Find the length whose training loss is nearest, by ratio, to the one that the paper prints."""
+    return min(losses, key=lambda epochs: abs(math.log(max(losses[epochs], 1e-12) / PRINTED_LOSS)))
+
+
+def _rate(bench: Bench, defense: str, epochs: int, rates: Sequence[float]) -> tuple[float, str]:
+    """Choose r by the leak of pilots."""
+    known = {}
+    for rate in rates:
+        name = cwrf(defense, rate, epochs)
+        row = measure(bench, f"pilots, {name}", bench.job(name, attacks=("lira",)))
+        known[rate] = row.accuracy, _mean(row, "auc_lira")
+    best = least(known)
+    told = ", ".join(f"{percent(rate)}: {fraction(auc)} at {percent(right)}" for rate, (right, auc) in known.items())
+    return best, (
+        f"r on {defense} is {percent(best)}, at which LiRA finds least in pilots, of the rates that are within "
+        f"{100 * POINTS:g} points of the most accurate (AUC at accuracy, {told})."
+    )
+
+
+def least(known: Mapping[float, tuple[float, float]]) -> float:
+    """Find the rate of the smallest AUC among those about as accurate as the best; of each, accuracy and AUC."""
+    best = max(accuracy for accuracy, _ in known.values())
+    return min((auc, rate) for rate, (accuracy, auc) in known.items() if accuracy >= best - POINTS)[1]
+
+
+def _unattacked(bench: Bench, defense: str) -> Measured:
+    return measure(bench, f"pilots, {defense}", bench.job(defense), attacked=False)
+
+
+def _mean(row: Measured, metric: str) -> float:
+    return float(row.measures[metric].observed.mean())
+
+
+def acts(title: str) -> str:
+    """Name the contrast of a defense alone with none."""
+    return f"{title} - {NONE}"
+
+
+def lowers(results: Results, one: Setting, title: str, metric: str) -> bool:
+    """Say whether a defense alone lowers the leak, which the paper takes for granted."""
+    number = results.get(one.key, acts(title), metric)
+    return title == NONE or better(title, number, AUC, lower=True).answer() == "yes"
+
+
+def lower(results: Results, one: Setting, name: str, metric: str, label: str, *, acting: bool = True) -> Part:
+    """Ask whether a leak is lower at matched accuracy, if that is matched and the defense does anything."""
+    part = beyond.lower(results, one, name, metric, label)
+    return part if part.number is None or acting else replace(part, void="condition")
+
+
+def diagnosed(found: Found, rows: Iterable[Measured]) -> None:
+    """Put down what CWRF did to the models of each row: what the mask holds, and what is left right after it."""
+    for row in rows:
+        each = [one.facts.cwrf for one in row.made if one.facts.cwrf is not None]
+        counts = _counts(row)
+        if counts:
+            found.rows[row.name] = f"{found.rows[row.name]}; rewound: {counts}"
+        for name, values in (
+            ("entropy_initial", [one.initial_entropy for one in each]),
+            ("accuracy_rewound", [one.accuracy_rewound.get("reference") for one in each if one.rewound]),
+        ):
+            known = [value for value in values if value is not None]
+            if known and len(known) == len(row.made):
+                found.numbers[row.name, name] = Estimate(fmean(known))
+
+
+def _counts(row: Measured) -> str:
+    """Count what was rewound of each kind of layer, on average over models: a mask is a choice of kinds, too."""
+    each = [one.facts.cwrf.kinds for one in row.made if one.facts.cwrf is not None]
+    if not any(kind.rewound for one in each for kind in one.values()):
+        return ""
+    return ", ".join(
+        f"{fmean(one[kind].rewound for one in each):,.0f} of {total.weights:,} {kind}"
+        for kind, total in each[0].items()
+    )

@@ -194,7 +194,8 @@ class _Page:
         """Write one number that stands out."""
         if isinstance(card, b.Bars):
             return element("div", self.bars(card), class_="tile wide")
-        size = "big long" if len(plain(card.value)) > 8 else "big"
+        said = plain(card.value)
+        size = "big long" if len(said) > (6 if said[:1].isalpha() else 8) else "big"
         value = element("p", self.text(card.value), class_=size)
         note = element("p", self.text(card.note), class_="note")
         return element("div", element(self.tile, card.title), value, note, class_="tile")

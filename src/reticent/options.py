@@ -15,17 +15,12 @@ from pydantic.fields import FieldInfo
 
 from reticent import opening
 from reticent.errors import InputError
-from reticent.spec import Spec, choices, full
+from reticent.spec import Names, Spec, choices, full
 
 Options = dict[str, Any]
 Count = Annotated[int, Ge(2)]
 Kind = Literal["table", "pictures", "arrays"]
 ABOUT = {"table": "columns of a table (csv, Parquet, or a data frame)", "pictures": "a folder of pictures"}
-
-
-def several(names: Any) -> Any:
-    """Turn a single name into a tuple of one."""
-    return (names,) if isinstance(names, str) else names
 
 
 def _at_home(value: str) -> str:
@@ -40,8 +35,6 @@ def _name_or_table(value: Any) -> Any:
 
 ALL = "all"
 """Every attack that fits, in place of names."""
-Names = Annotated[tuple[str, ...], BeforeValidator(several)]
-"""Names, of which one may be given as it is."""
 FOLDER = "folder"
 Folder = Annotated[str, AfterValidator(_at_home), FOLDER]
 

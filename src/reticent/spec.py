@@ -9,15 +9,24 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
 from reticent import opening
 from reticent.errors import MissingFileError, SpecError, nearest
 
 FORMAT = 2
 """Version of the formats behind identities; raising it forgets every finished run."""
+
+
+def several(names: Any) -> Any:
+    """Turn a single name into a tuple of one."""
+    return (names,) if isinstance(names, str) else names
+
+
+Names = Annotated[tuple[str, ...], BeforeValidator(several)]
+"""Names, of which one may be given as it is."""
 
 
 class Spec(BaseModel):

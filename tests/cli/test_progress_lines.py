@@ -64,6 +64,10 @@ def test_a_stage_is_told_while_it_goes_on_once_nothing_was_told_for_long(capfd, 
         screen.stage("attack nasr (2 of 2)")
         time.sleep(0.3)
         assert capfd.readouterr().err.splitlines() == ["attack nasr (2 of 2)"]
+        monkeypatch.setattr("reticent.cli.job.QUIET", 60.0)
         screen.stage("report")
-    time.sleep(0.1)
+        waiting = screen._waiting
+        assert waiting.is_alive()
+    waiting.join(5)
+    assert not waiting.is_alive()
     assert capfd.readouterr().err == ""

@@ -12,6 +12,7 @@ from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.options import AuditConfig
 from reticent.outputs.temperature import Temperature
 from reticent.procedures.check import check
+from reticent.say.defenses import goes_with
 from reticent.spec import choices
 from reticent.training.recipe import Recipe
 
@@ -240,14 +241,27 @@ def test_options_tell_the_words_that_they_may_be():
             assert all(str(word) in one.options[key][0].partition(". ")[0] for word in words), (one.name, key)
 
 
+@pytest.mark.parametrize(
+    ("clashes", "words"),
+    [
+        ({}, "any loss or choice of records, joined by +"),
+        ({"dpsgd": "", "mist": ""}, "any loss or choice of records, joined by +, but not with dpsgd or mist"),
+        ({"mist": "if mist:a=1"}, "any loss or choice of records, joined by +; not with mist if mist:a=1"),
+        ({"mist": "unless b:c=1"}, "any loss or choice of records, joined by +; with mist only if b:c=1"),
+    ],
+)
+def test_what_a_defense_goes_with_is_a_sentence(clashes, words):
+    assert goes_with(["a loss", "a choice of records"], clashes) == words
+
+
 def test_what_a_defense_does_not_go_with_is_what_the_check_refuses():
     listed = {one.name: one for one in catalogue()}
     unless = "unless hamp-output:features=bits or uniform or normal or columns"
     assert listed["dpsgd"].clashes["hamp-output"] == listed["hamp-output"].clashes["dpsgd"] == unless
-    tuned = "unless past:form=renormalised, or past:weight=0, or mist:parts=1"
+    tuned = "unless past:form=renormalised or past:weight=0 or mist:parts=1"
     samplers = dict.fromkeys(("rsw", "rmr", "swmr"), "")
-    assert listed["mist"].clashes == {"mixup-mmd": "with mist:local_epochs=1", "past": tuned, **samplers}
-    assert listed["mixup-mmd"].clashes["pptp"] == "with pptp:tuning_epochs=1"
+    assert listed["mist"].clashes == {"mixup-mmd": "if mist:local_epochs=1", "past": tuned, **samplers}
+    assert listed["mixup-mmd"].clashes["pptp"] == "if pptp:tuning_epochs=1"
     assert listed["dpsgd"].clashes["relaxloss"] == ""
     for name, one in listed.items():
         for other, when in one.clashes.items():
@@ -275,7 +289,7 @@ def test_the_command_says_where_the_card_is_and_what_goes_with_what(capsys, monk
     defenses("mist")
     said = capsys.readouterr().out
     assert "in the repository: docs/methods/mist.md" in said
-    assert "mixup-mmd (with mist:local_epochs=1)" in said
+    assert "; not with mixup-mmd if mist:local_epochs=1; with past only if " in " ".join(said.split())
 
 
 def test_a_loss_beside_a_function_of_ones_own_is_refused_by_the_name_that_was_given():

@@ -88,12 +88,21 @@ def test_the_undefended_recipe_is_not_explained_as_a_defense(name, what):
         ("pptp:stage=bogus", "pptp: stage: there is none named 'bogus'"),
         ("pptp:stage=9", "pptp: stage: expected a number from 1 to"),
         ("pptp:stages=[bogus]", "bogus"),
+        ("prune:skip=nix", "prune: skip: 'nix' is no layer that can be pruned: expected one of "),
+        ("imp:skip=nix", "imp: skip: 'nix' is no layer that can be pruned: expected one of "),
         ("cwrf:variant=rewind-train-vulnerable,rate=1e-9", "cwrf: rate: 1e-09 of .* weights rounds to none"),
     ],
 )
 def test_what_the_network_rules_out_is_refused_before_training(defense, words):
     with pytest.raises(ReticentError, match=words):
         prepare(chosen(None, SMALL | {"defense": defense, "reference": 100}))
+
+
+def test_a_butterfly_pattern_that_matches_nothing_is_refused_before_training():
+    words = r"butterfly: 'bogus\.\*' matches no nn.Linear or nn.Conv2d of the network: expected one of 0, 2, 4"
+    for layers in ("bogus.*", ["0", "bogus.*"]):
+        with pytest.raises(ModelError, match=words):
+            prepare(chosen(None, SMALL | {"recipe.architecture.butterfly.layers": layers}))
 
 
 NORM = """

@@ -121,6 +121,34 @@ def place(tmp_path_factory):
         del sys.modules[name]
 
 
+def test_a_model_that_may_have_learned_nothing_is_told_of_before_anything_is_trained(place):
+    x, y = noise(0, 60)
+    commonest = np.bincount(y).max() / 60
+
+    class Enough(Exception):
+        pass
+
+    def stop(stage):
+        raise Enough
+
+    scope = {}
+    exec(FACTORY, scope)
+
+    def right(seed):
+        torch.manual_seed(seed)
+        model = scope["make"]()
+        return (model(torch.from_numpy(x)).argmax(1).numpy() == y).mean(), model.state_dict()
+
+    with torch.random.fork_rng(devices=[]):
+        share, state = next(found for found in map(right, range(200)) if commonest < found[0] < commonest + 0.1)
+    notes = []
+    with pytest.raises(Enough):
+        run(weights=dict(state), objective="relaxloss", options=CWRF, out="fresh", stage=stop, note=notes.append)
+    (said,) = notes
+    assert said.startswith(f"The given model labels {100 * share:.1f} % of its 60 training records correctly")
+    assert "it may have learned nothing" in said
+
+
 def test_the_repaired_weights_load_and_hold_what_was_set_back(place):
     folder, model, found, _ = place
     loaded = network(load_file(folder / "one" / "repaired.safetensors"))

@@ -29,7 +29,7 @@ QUICK = {"models": 8, "epochs": 40, "batch_size": 32, "learning_rate": 0.003, "w
 def test_an_audit_of_many_models_refuses_it_before_training(more, tmp_path):
     given = {"records": 150, "models": 4, "epochs": 1, "store": tmp_path / "store", "out": tmp_path / "out", **more}
     with pytest.raises(
-        InputError, match=r"imia: expected models that .* reticent harden trains for one model of your o"
+        InputError, match=r"imia: expected models that .* reticent harden, which trains them for one model of your o"
     ):
         reticent.audit(**given, attacks=["lira", "imia"])
     assert not (tmp_path / "store").exists()

@@ -373,7 +373,7 @@ def test_what_a_user_can_get_wrong(network, options, words):
     ("options", "words"),
     [
         ({}, "butterfly: layers must be given"),
-        ({"layers": "fc"}, "butterfly: layers: expected a list, got 'fc'"),
+        ({"layers": 3}, "butterfly: layers: expected a list, got 3"),
         ({"layers": ()}, "at least 1 value"),
         ({"layers": ("*",), "factors": 1}, "greater than or equal to 2, got 1"),
         ({"layers": ("*",), "budget": 1.5}, "butterfly: budget: expected less than 1, got 1.5"),

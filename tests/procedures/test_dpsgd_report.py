@@ -121,4 +121,4 @@ def test_defenses_are_listed_without_opacus(monkeypatch):
     monkeypatch.setitem(sys.modules, "opacus", None)
     (told,) = [one for one in catalogue() if one.name == "dpsgd"]
     assert {told.clashes["relaxloss"], told.clashes["ppb"]} == {""}
-    assert all(told.clashes.get(name, "with ").startswith("with ") for name in ("hamp", "ccl", "temperature"))
+    assert all(told.clashes.get(name, "if ").startswith("if ") for name in ("hamp", "ccl", "temperature"))

@@ -5,7 +5,9 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from reticent.findings.attack import Audit, Histogram
+from reticent.findings.audit import AuditDocument
 from reticent.report import svg
+from reticent.report.kinds.attacks import figures as attack_figures
 from reticent.report.kinds.attacks import histogram_caption
 from reticent.report.pictures import audit as figures
 
@@ -101,3 +103,12 @@ def test_a_histogram_with_a_spike_has_a_logarithmic_axis_and_says_so(document):
     assert {"1 %", "10 %", "100 %"} <= set(_texts(drawing))
     assert "logarithmic axis" in drawing
     assert "logarithmic axis" in histogram_caption(attack)
+
+
+def test_many_attacks_leave_room_for_the_curves(document):
+    """Of more attacks than colours, the first of the table are drawn, and the caption says so."""
+    names = [f"attack-{i}" for i in range(figures.CURVES + 3)]
+    whole = AuditDocument.model_validate(document)
+    drawn = attack_figures(whole, [_attack(document, name=name) for name in names])[0].figures[0]
+    assert f"the first {figures.CURVES} of the {len(names)} attacks" in drawn.caption
+    assert set(names) & set(_texts(drawn.draw())) == set(names[: figures.CURVES])

@@ -162,3 +162,13 @@ def test_what_is_pruned_becomes_zero_and_all_else_keeps_its_bits():
         assert torch.equal(value[mask], state[name][mask])
         assert not value[~mask].any()
         assert not torch.signbit(value[~mask]).any()
+
+
+def test_what_is_so_already_is_no_remedy():
+    values = {"first.weight": torch.arange(1.0, 9), "last.weight": torch.full((2,), 0.1)}
+    told = {}
+    for scope, share in (("global", 0.5), ("layer", 0.2)):
+        with pytest.raises(ModelError) as caught:
+            pruned(values, whole(values), share, scope)
+        told[scope] = "(scope=layer)" in str(caught.value)
+    assert told == {"global": True, "layer": False}

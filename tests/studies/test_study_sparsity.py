@@ -219,22 +219,24 @@ TINY = {
     "dataset": "digits",
     "architecture": "mlp",
     "models": 6,
-    "records": 200,
-    "epochs": 6,
+    "records": 160,
+    "epochs": 3,
     "replicates": 100,
     **sparsity.ATTACKED,
     "attack.nn.steps": 5,
+    "attack.nn.groups": 2,
+    "attack.learned.learner": "logistic",
+    "attack.learned.draws": 1,
 }
 
 
 @pytest.mark.slow
 def test_a_small_part_is_measured_from_networks_to_figures(tmp_path):
-    options = sparsity.OPTIONS | {"rounds": (1, 8), "butterfly": {"all": {"layers": ("0", "2")}}}
+    options = sparsity.OPTIONS | {"rounds": (8,), "butterfly": {"all": {"layers": ("0", "2")}}}
     setting = Setting("digits", "MLP on digits", TINY, options, network="MLP", unlike="digits")
     machine = {"store": str(tmp_path / "store"), "workers": 1, "device": "cpu"}
     bench = Bench(setting, 0, load("digits"), machine, tmp_path / "work")
     found = STUDY.measure(bench)
-    assert found.numbers[imp(1), "share"].value == pytest.approx(0.8, abs=0.01)
     assert found.numbers[imp(8), "share"].value == pytest.approx(0.8**8, abs=0.01)
     narrow = [name for name in found.rows if name.startswith("Dense,")]
     assert narrow

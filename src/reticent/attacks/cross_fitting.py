@@ -84,11 +84,17 @@ def groups(problem: Problem, count: int = GROUPS, references: int | None = None)
     known = np.asarray(problem.references)
     for number in np.unique(problem.targets % count).tolist():
         targets = problem.targets[problem.targets % count == number]
-        together = known % count == number
-        apart = [Group(("target", int(one)), np.array([one]), known != one) for one in targets]
-        for name, some, kept in apart if together.all() else [Group(("group", number), targets, ~together)]:
-            left = known[kept]
-            yield Group(name, some, left if references is None else np.roll(left, -number)[:references])
+        left = known[known % count != number]
+        for one in [Group(("group", number), targets, left)] if len(left) else alone(problem, targets):
+            some = one.references if references is None else np.roll(one.references, -number)[:references]
+            yield one._replace(references=some)
+
+
+def alone(problem: Problem, targets: Rows) -> Iterator[Group]:
+    """Let each target have a fit of its own, from all other references."""
+    known = np.asarray(problem.references)
+    for one in targets.tolist():
+        yield Group(("target", one), np.array([one]), known[known != one])
 
 
 def own_records(problem: Problem) -> Iterator[Group]:

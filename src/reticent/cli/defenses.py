@@ -4,6 +4,8 @@ from typing import TYPE_CHECKING
 
 from reticent.cli.screen import say, show
 from reticent.report import blocks as b
+from reticent.say.defenses import apart, goes_with
+from reticent.say.grammar import listed
 
 if TYPE_CHECKING:
     from reticent.jobs.defenses import Defense
@@ -23,14 +25,9 @@ def defenses(name: str | None = None) -> None:
     rows = []
     for one in catalogue():
         needs = ", ".join(f"{need} records" for need in one.needs)
-        rows.append((one.name, KINDS[one.part], one.summary, needs, one.cost, _not(one)))
+        rows.append((one.name, KINDS[one.part], one.summary, needs, one.cost, apart(one.clashes)))
     show(b.table("Defenses", b.words("defense", "is", "what it does", "needs", "cost", "not with"), rows))
     say("Use: reticent audit --defense NAME, with options as NAME:option=value; join two by +.")
-
-
-def _not(one: "Defense") -> str:
-    """Name what a defense does not go with, and when."""
-    return ", ".join(f"{other} ({when})" if when else other for other, when in one.clashes.items())
 
 
 def _one(one: "Defense") -> list[b.Block]:
@@ -39,13 +36,13 @@ def _one(one: "Defense") -> list[b.Block]:
     rows = {
         one.name: one.summary,
         "is": f"{KINDS[one.part]} (the recipe's {one.part})",
-        "needs": ", ".join(f"{need} records (--{need} N)" for need in one.needs) or "nothing more",
+        "needs": ", ".join(f"{need} records (--{need} N)" for need in one.needs) or "nothing besides the data",
         "cost": one.cost,
         "paper": one.paper or "none",
-        "not with": _not(one) or "goes with all of other kinds",
+        "goes with": goes_with([kind for part, kind in KINDS.items() if part != one.part], one.clashes),
     }
     if one.inner:
-        rows["second stage"] = f"may be {', '.join(one.inner)}, as in {one.name}+{one.inner[0]}"
+        rows["second stage"] = f"plain, or {listed(one.inner, 'or')}: {one.name}+{one.inner[0]}"
     if one.guarantee:
         rows["guarantee"] = one.guarantee
     for place, given in one.published.items():

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cyclopts import Parameter
 
@@ -11,6 +12,10 @@ from reticent.cli.flags import DATA, TRAINING, Setting, Told, flags, initial_sta
 from reticent.errors import SpecError, nearest
 from reticent.options import Options
 from reticent.spec import toml_or_text
+
+if TYPE_CHECKING:
+    from reticent.cli.job import Screen
+    from reticent.jobs.harden import Hardened
 
 
 @flags(
@@ -83,7 +88,11 @@ def harden(*, model: Model, run: Run = Run(), **options: str) -> Sequence[Path]:
     given |= {key: _numbers(key, given[key]) for key in ("mean", "std")} | run.values()
     del given["initial_seed"]
     given["options"] = _options(options, "+".join(filter(None, (model.method, model.objective))))
-    return reported(HARDEN, lambda screen: repair(**given, progress=screen.model, stage=screen.stage), model.out).files
+
+    def job(screen: "Screen") -> "Hardened":
+        return repair(**given, progress=screen.model, stage=screen.stage, note=screen.note)
+
+    return reported(HARDEN, job, model.out).files
 
 
 def _options(given: Mapping[str, str], defense: str) -> Options:

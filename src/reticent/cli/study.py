@@ -28,7 +28,7 @@ def study(
     Args:
         name: A study.
         scale: tiny (minutes on two cores), small (hours), paper (the paper's own setting, for a GPU), or gpu
-            (cwrf-ablation, cwrf-defenses and cwrf-readings: a part of it, for one GPU).
+            (a part of it, for one GPU; of the studies of CWRF and PPTP that train defenses).
         setting: One of the scale's settings; repeat it for several. [all]
         seeds: How many seeds. [as the scale says]
         data_dir: Folder of official data files; then RETICENT_DATA, then the cache folder.

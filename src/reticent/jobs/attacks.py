@@ -6,9 +6,9 @@ from typing import Any
 
 from reticent.attacks import ATTACKS, parse
 from reticent.errors import ReticentError, SpecError, TooFewReferencesError, UnknownNameError, nearest
-from reticent.options import ALL, AttackConfig, several
+from reticent.options import ALL, AttackConfig
 from reticent.say.audit import left_out
-from reticent.spec import Spec, read_toml
+from reticent.spec import Spec, read_toml, several
 
 NAMED = {"architecture", "objective", "sampler", "procedure", "output", "defense"}
 """Keys whose value is a name, or a table with a name and options."""

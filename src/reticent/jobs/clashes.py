@@ -33,8 +33,8 @@ def clashes(usual: Mapping[str, Spec], parts: Mapping[str, str]) -> dict[str, di
                 if _goes({**both, parts[name]: spec}) != goes:
                     turned.setdefault(f"{name}:{option}", []).append(value)
         if not goes or turned:
-            when = ", or ".join(f"{option}={' or '.join(values)}" for option, values in turned.items())
-            told = f"{'with' if goes else 'unless'} {when}" if when else ""
+            when = " or ".join(f"{option}={' or '.join(values)}" for option, values in turned.items())
+            told = f"{'if' if goes else 'unless'} {when}" if when else ""
             refused[pair[0]][pair[1]] = refused[pair[1]][pair[0]] = told
     return refused
 

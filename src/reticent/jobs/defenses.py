@@ -22,6 +22,7 @@ from reticent.options import Options, described
 from reticent.outputs import OUTPUTS, OutputEntry
 from reticent.procedures import PROCEDURES, ProcedureEntry
 from reticent.samplers import SAMPLERS, SamplerEntry
+from reticent.say.grammar import listed
 from reticent.spec import toml_or_text
 from reticent.training.recipe import Recipe
 
@@ -111,8 +112,8 @@ def _told(name: str, clash: Mapping[str, str]) -> Defense:
 def _guarantee(name: str) -> str:
     """Name the pairs with a procedure of which the second stage proves an epsilon alone, and the two none."""
     pairs = [(one, inner) for one in PROCEDURES for inner in PROCEDURES[one].inner if PROCEDURES[inner].proves]
-    void = " and ".join("+".join(pair) for pair in pairs if name in pair)
-    return f"none in {void}, whose first stage sees the members without noise: there is no epsilon then" if void else ""
+    void = listed("+".join(pair) for pair in pairs if name in pair)
+    return f"no epsilon of {void}: the first stage sees the members without noise" if void else ""
 
 
 def parts_of(defense: str | Options) -> dict[str, Options]:

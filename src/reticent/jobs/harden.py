@@ -86,6 +86,7 @@ def harden(
     out: str | Path = FOLDER,
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
+    note: Callable[[str], None] | None = None,
     **values: Any,
 ) -> Hardened:
     """Repair a model that was trained elsewhere, and audit it before and after by the same attacks.
@@ -114,6 +115,7 @@ def harden(
             too, which `reticent.load_weights` reads.
         progress: called after every reference.
         stage: called with words before each part.
+        note: called with a sentence, before anything is trained, if the model may have learned nothing.
         **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`: ``epochs``, ``models`` (references) ...;
             for tables ``label``, ``not_features`` and the other keys of `DataOptions`.
 
@@ -153,6 +155,8 @@ def harden(
     records = Asked(members, non_members, reference, dataset, reading, config.data_dir, *scale)
     defense = method if objective is None else f"{method}+{objective}"
     checked = ready(config, weights, initial, records, defense, options or {})
+    if note is not None and checked.untaught:
+        note(checked.untaught)
     inputs = [weights, initial, members, non_members, reference, dataset]
     output = Output.take(opening.path(out), HARDEN, inputs)
     work = Work(stage, progress)

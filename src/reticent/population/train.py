@@ -10,8 +10,9 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from multiprocessing import connection
+from multiprocessing import connection, spawn
 from pathlib import Path
+from typing import Any
 
 import torch
 
@@ -202,13 +203,48 @@ def _without_main() -> Iterator[None]:
             setattr(main, name, value)
 
 
+ORPHANED = """
+import os, pickle
+try:
+    {program}
+except (EOFError, pickle.UnpicklingError):
+    if os.getppid() == {parent}:
+        raise
+    os._exit(1)
+"""
+"""What a worker begins with: it says nothing if its parent died before all was told of what to do."""
+UNCOUNTED = "ignore:resource_tracker:UserWarning"
+"""The process that keeps count of semaphores says nothing either of those that it removes then."""
+
+
+@contextmanager
+def silent_orphans() -> Iterator[None]:
+    """Have processes that begin now end without a word if this one is killed meanwhile."""
+    usual = spawn.get_command_line
+
+    def command(**given: Any) -> list[str]:
+        words = usual(**given)
+        if "-c" in words:
+            at = words.index("-c") + 1
+            words[at] = ORPHANED.format(program=words[at], parent=os.getpid())
+        return words
+
+    spawn.get_command_line = command
+    sys.warnoptions.append(UNCOUNTED)
+    try:
+        yield
+    finally:
+        sys.warnoptions.remove(UNCOUNTED)
+        spawn.get_command_line = usual
+
+
 def _pool(population: Population, store: Store, device: str, workers: int, waiting: list[int]) -> Results:
     context = multiprocessing.get_context("spawn")
     arguments = (population, str(store.root.resolve()), device)
-    with held_back():  # The first semaphore starts a process that keeps count of them.
+    with held_back(), silent_orphans():  # The first semaphore starts a process that keeps count of them.
         pool = ProcessPoolExecutor(min(workers, len(waiting)), context, _start, arguments)
     try:
-        with _without_main(), held_back():
+        with _without_main(), held_back(), silent_orphans():
             futures: set[Future[Made | Failure]] = {pool.submit(_make, model) for model in waiting}
         while futures:
             done, futures = wait(futures, return_when=FIRST_COMPLETED)

@@ -25,7 +25,7 @@ PROCEDURES: dict[str, ProcedureEntry] = {
         imp.train,
         "Small weights are pruned, the others go back to early values and are trained again, in rounds.",
         paper="Frankle and Carbin (2019), ICLR; arXiv 2304.10553",
-        cost="9 times plain training, rounds + 1 in general; rounds that are found are not trained again",
+        cost="9 times plain training (one more than rounds); rounds that are in the store are not trained again",
         check=imp.check,
         check_members=imp.check_members,
         check_network=imp.check_network,

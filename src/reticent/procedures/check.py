@@ -39,10 +39,11 @@ def check_network(recipe: Recipe, records: Records) -> None:
     ours = recipe.procedure.method != "function"
     own = ours and isinstance(recipe.architecture, Factory)
     alone = ours and 1 in {recipe.batch_size, getattr(recipe.procedure, "scoring_batch_size", None)}
+    factored = ours and getattr(recipe.architecture, "butterfly", None) is not None
     prepare, streams = Preparation(records, torch.device("cpu")), Streams(0, 0)
     few = prepare.examples(records, np.arange(min(len(records), TELLING_ROWS)))
     prepare.augmented(few.x, recipe, streams.generator("augmentation"))
-    if entry.check_network is None and not own and not alone:
+    if entry.check_network is None and not own and not alone and not factored:
         return
     none = few.take(torch.arange(0))
     network = entry.network(recipe, Materials(none, none, none, prepare, records.classes), streams)

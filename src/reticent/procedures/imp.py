@@ -27,7 +27,7 @@ from reticent.procedures.two_stage import tuning
 from reticent.sparsify.criteria import scores
 from reticent.sparsify.exact import Scope
 from reticent.sparsify.masks import MASK, left, masked, of_masks, prunable, pruned, whole
-from reticent.spec import Spec
+from reticent.spec import Names, Spec
 from reticent.training.loop import History, joined
 from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
@@ -61,8 +61,8 @@ class Imp(Spec):
     """What stays: the largest absolute values, or random, which is the control."""
     scope: Scope = "global"
     """global prunes the share of all weights together, layer that of each layer."""
-    skip: tuple[str, ...] = ()
-    """Layers that stay whole, by name, with * for any characters."""
+    skip: Names = ()
+    """Layers that stay whole, by name, with * for any characters: head, or ["head", "layer1.*"]."""
 
     @model_validator(mode="before")
     @classmethod

@@ -25,7 +25,7 @@ from reticent.sparsify.criteria import Criterion, scores
 from reticent.sparsify.exact import Scope
 from reticent.sparsify.masks import MASK, Masks, left, masked, prunable, pruned, whole
 from reticent.sparsify.structured import coupled, pruned_filters
-from reticent.spec import Spec
+from reticent.spec import Names, Spec
 from reticent.training.loop import History, joined
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -50,8 +50,8 @@ class Prune(Spec):
     """What stays: the largest by absolute values (of filters: l1 their mean, l2 their root mean square), or random."""
     scope: Scope = "layer"
     """layer prunes the same share of each layer, global the share of all weights, or filters, together."""
-    skip: tuple[str, ...] = ()
-    """Layers that stay whole, by name, with * for any characters."""
+    skip: Names = ()
+    """Layers that stay whole, by name, with * for any characters: head, or ["head", "layer1.*"]."""
     tuning_epochs: Annotated[int, Ge(1), Le(100_000)] | None = None
     """Epochs of each fine-tuning, with a schedule of its own. [a fifth of the recipe's]"""
     inner: Annotated[Spec, BeforeValidator(read_inner)] = Field(default_factory=BASIC["plain"].spec)

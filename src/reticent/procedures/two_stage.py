@@ -31,7 +31,7 @@ from reticent.procedures.basic import BASIC
 from reticent.procedures.costs import FIRST, SCORING, Costs, Short, cut, epochs
 from reticent.procedures.scored import scored
 from reticent.spec import Spec
-from reticent.training.loop import History, accuracy, fit, joined
+from reticent.training.loop import EVALUATION_BATCH, History, accuracy, fit, joined
 from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
 from reticent.training.run import Run
@@ -312,7 +312,11 @@ def tuning(streams: Streams, name: str = "tuning") -> Streams:
     return _Tuning(streams.seed, streams.model, (*streams.path, name))
 
 
-def accuracies(model: nn.Module, materials: Materials) -> dict[str, float]:
-    """Compute the accuracy of the model that is to be repaired, on each kind of records that there are."""
+def accuracies(model: nn.Module, materials: Materials, recipe: Recipe) -> dict[str, float]:
+    """Compute the accuracy of the model that is to be repaired, on each kind of records that there are.
+
+    It is asked in batches as small as those of training, so that this takes no more memory.
+    """
     roles = {"members": materials.members, "reference": materials.reference, "validation": materials.validation}
-    return {role: accuracy(model, materials, records) for role, records in roles.items() if len(records)}
+    batch = min(recipe.batch_size, EVALUATION_BATCH)
+    return {role: accuracy(model, materials, records, batch) for role, records in roles.items() if len(records)}

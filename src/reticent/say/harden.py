@@ -130,6 +130,14 @@ def _numbers(found: HardenDocument, measure: Statistic) -> str:
     return f"the largest AUC was {first} before, of {before.auc_attack}, and is {second} after, of {after.auc_attack}"
 
 
+def untaught(problem: str) -> str:
+    """Say that the given model may have learned nothing, and what that means for its audit."""
+    return (
+        f"The given model {problem}: it may have learned nothing, and a model that learned nothing has nothing to "
+        "leak. Are these the trained weights, its members, and the scale of its inputs?"
+    )
+
+
 def refused(before: float, after: float, most: float, notes: Sequence[RecordsNote]) -> str:
     """Say that a repair took more accuracy than is allowed, and what to look at first."""
     return (

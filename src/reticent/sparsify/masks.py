@@ -99,10 +99,11 @@ def pruned(scores: Mapping[str, Tensor], masks: Masks, share: float, scope: Scop
     gone = [name for name, mask in found.items() if not mask.any()]
     if gone:
         layer = gone[0].rpartition(".")[0]
+        apart = "rank each layer by itself (scope=layer), " if scope == "global" else ""
         raise ModelError(
             f"pruning to {share:.3g} of the weights would leave none of the {found[gone[0]].numel()} weights of the "
-            f"layer {layer!r}, so that nothing passes through it: prune less, rank each layer by itself "
-            f'(scope=layer), or leave the layer whole (skip=["{layer}"])'
+            f"layer {layer!r}, so that nothing passes through it: prune less, {apart}or leave the layer whole "
+            f'(skip=["{layer}"])'
         )
     return found
 

@@ -12,6 +12,7 @@ from reticent.studies import (
     wemem,
 )
 from reticent.studies.base import Study
+from reticent.studies.pptp import cost, defenses, designs
 
 __all__ = ["STUDIES", "Study"]
 
@@ -23,6 +24,9 @@ STUDIES: dict[str, Study] = {
     "cwrf-removal": cwrf_removal.STUDY,
     "cwrf-location": cwrf_location.STUDY,
     "pptp-disparity": pptp_disparity.STUDY,
+    "pptp-designs": designs.STUDY,
+    "pptp-defenses": defenses.STUDY,
+    "pptp-cost": cost.STUDY,
     "sparsity": sparsity.STUDY,
     "wemem": wemem.STUDY,
 }

@@ -28,6 +28,8 @@ WEMEM = {
     "nn-cls": "Cl-NN",
 }
 """Those of WeMem, as it calls them."""
+CORRECTNESS = "correctness"
+"""The attack that goes by whether the label is right."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +69,7 @@ METRICS = {
     "entropy_initial": Metric("Entropy of the initial model, of ln C", "share"),
     "accuracy_rewound": Metric("Accuracy right after rewinding, reference records", "share"),
 }
-for key, name in (ATTACKS | {STRONGEST: "Learned attack"} | WEMEM).items():
+for key, name in (ATTACKS | {STRONGEST: "Learned attack", CORRECTNESS: "Correctness"} | WEMEM).items():
     METRICS |= {
         f"auc_{key}": Metric(f"{name} AUC", "number", f"{name} AUC", AUC, lower=True),
         f"excess_auc_{key}": Metric(f"{name} AUC less its control's", "difference"),

@@ -76,7 +76,7 @@ def study(
     Args:
         name: of `STUDIES`, or a study of your own.
         scale: tiny (minutes on two cores), small (hours), paper (the paper's own setting, for a GPU), or gpu
-            (cwrf-ablation, cwrf-defenses and cwrf-readings: a part of it, for one GPU).
+            (a part of it, for one GPU; of the studies of CWRF and PPTP that train defenses).
         settings: keys of the scale's settings to run; by default all.
         seeds: how many; by default as the scale says.
         data_dir: where official data files lie.

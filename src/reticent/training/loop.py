@@ -140,9 +140,9 @@ def check_recipe(recipe: Recipe, kind: str, shape: tuple[int, ...], validation: 
 
 
 @torch.no_grad()
-def accuracy(model: nn.Module, materials: Materials, records: Examples) -> float:
+def accuracy(model: nn.Module, materials: Materials, records: Examples, batch: int = EVALUATION_BATCH) -> float:
     """Compute the share of records that a model labels correctly, in eval mode."""
-    return sum(int(hits(logits, y).sum()) for logits, y in _asked(model, materials, records)) / len(records)
+    return sum(int(hits(logits, y).sum()) for logits, y in _asked(model, materials, records, batch)) / len(records)
 
 
 @torch.no_grad()
@@ -162,8 +162,10 @@ def member_losses(model: nn.Module, materials: Materials) -> Tensor:
     return torch.cat(losses).float().cpu()
 
 
-def _asked(model: nn.Module, materials: Materials, records: Examples) -> Iterator[tuple[Tensor, Tensor]]:
+def _asked(
+    model: nn.Module, materials: Materials, records: Examples, batch: int = EVALUATION_BATCH
+) -> Iterator[tuple[Tensor, Tensor]]:
     """Ask a model about some records, in eval mode: logits and labels, batch by batch."""
     model.eval()
-    for x, y in zip(*(torch.split(t, EVALUATION_BATCH) for t in (records.x, records.y)), strict=True):
+    for x, y in zip(*(torch.split(t, batch) for t in (records.x, records.y)), strict=True):
         yield forward(model, materials.prepare(x), materials.classes), y

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent.attacks import cross_fitting
 from reticent.attacks.base import Problem, Rows
 from reticent.attacks.complements import complements
-from reticent.attacks.cross_fitting import GROUPS
 from reticent.attacks.draws import ODD, Words, below, mixed
 from reticent.attacks.learned.features import SCALARS, Answers, Scales, Side, answers, features
 from reticent.errors import TooFewReferencesError
@@ -47,9 +47,8 @@ class Group:
     count: NDArray[np.int64]
 
     @classmethod
-    def of(cls, problem: Problem, targets: Rows, without: NDArray[np.bool_]) -> "Group":
-        """Take all references but those in `without` ``(R,)``."""
-        references = problem.references[~without]
+    def of(cls, problem: Problem, targets: Rows, references: Rows) -> "Group":
+        """Find what of these references ``(R,)`` is compared with what."""
         apart = complements(problem.drawn, references, references) | np.eye(len(references), dtype=np.bool_)
         left = (~apart).astype(np.float32)  # sums of ones and zeros are exact
         count = np.empty(problem.signals.records, dtype=np.int64)
@@ -71,22 +70,19 @@ class Group:
 
 
 def groups(problem: Problem) -> Iterator[Group]:
-    """Divide the targets into those that share a fit: by their number, or each alone where references are few."""
-    references = np.asarray(problem.references)
-    for number in np.unique(problem.targets % GROUPS):
-        targets = problem.targets[problem.targets % GROUPS == number]
-        group = Group.of(problem, targets, references % GROUPS == number)
+    """Divide the targets into those that share a fit, or each alone where references are too few for comparisons."""
+    for one in cross_fitting.groups(problem):
+        group = Group.of(problem, one.targets, one.references)
         if group.count.min() > 0:
             yield group
             continue
-        for target in targets:
-            yield _enough(Group.of(problem, np.array([target]), references == target))
+        for alone in cross_fitting.alone(problem, one.targets):
+            yield _enough(Group.of(problem, alone.targets, alone.references))
 
 
 def everyone(problem: Problem) -> Group:
     """Compare no target, and learn from all references."""
-    none = np.zeros(len(problem.references), dtype=np.bool_)
-    return _enough(Group.of(problem, np.array([], dtype=np.int64), none))
+    return _enough(Group.of(problem, np.array([], dtype=np.int64), np.asarray(problem.references)))
 
 
 def _enough(group: Group) -> Group:

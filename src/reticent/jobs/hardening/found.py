@@ -121,6 +121,7 @@ def audited(
         audits = tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in audits)
         epsilon = say_epsilon.spoken(epsilons.overall)
     correct, said = seen.accuracy(signals.labels), verdict(audits)
+    untaught = [ready.untaught] if ready.untaught and population is ready.before else []
     found = Side(
         accuracy=SideAccuracy(
             members=_share(correct[row], settings.confidence), non_members=_share(correct[~row], settings.confidence)
@@ -129,7 +130,7 @@ def audited(
         attacks=audits,
         epsilon=epsilon,
         references=_references(made),
-        notices=(*(UNSTEADY,) * seen.unsteady, *dict.fromkeys(ready.left_out.values())),
+        notices=(*untaught, *(UNSTEADY,) * seen.unsteady, *dict.fromkeys(ready.left_out.values())),
     )
     return Audited(found, made, scores, correct)
 

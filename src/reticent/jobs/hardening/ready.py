@@ -18,6 +18,7 @@ from reticent.jobs import probes, replicas
 from reticent.jobs.attacks import before_training, build_attacks
 from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
+from reticent.jobs.document import unlearned
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
 from reticent.jobs.locate.source import Weights, origin, states
 from reticent.jobs.recipes import at_delta, build_recipe
@@ -29,6 +30,7 @@ from reticent.procedures import PROCEDURES
 from reticent.procedures.base import given_state
 from reticent.procedures.check import check_records, needs
 from reticent.rounding import percent
+from reticent.say import harden as say
 from reticent.signals.queries import Queries
 from reticent.signals.query import Seen, ask, unsteady
 from reticent.spec import Spec
@@ -58,6 +60,7 @@ class Ready:
         seen: what the model says of the audited records.
         device: where to work.
         workers: processes for the references.
+        untaught: that the model may have learned nothing, in a sentence; empty if it has.
     """
 
     config: AuditConfig
@@ -75,6 +78,7 @@ class Ready:
     seen: Seen
     device: str
     workers: int
+    untaught: str = ""
 
     @property
     def target(self) -> int:
@@ -137,7 +141,7 @@ def ready(
 
     attacks, left_out = before_training(config, attacks, fits)
     materials = _materials(known, torch.device(device))
-    trained, initially, where, seen = _model(recipe, weights, initial, materials, after, membership)
+    trained, initially, where, seen, untaught = _model(recipe, weights, initial, materials, after, membership)
     return Ready(
         config=config,
         defense=defense,
@@ -154,6 +158,7 @@ def ready(
         seen=seen,
         device=device,
         workers=workers(config, device, last),
+        untaught=untaught,
     )
 
 
@@ -206,8 +211,8 @@ def _model(
     materials: Materials,
     population: Population,
     membership: Membership,
-) -> tuple[dict[str, Tensor], dict[str, Tensor], Origin, Seen]:
-    """Read the model's states, ask it, and check that it learned its members."""
+) -> tuple[dict[str, Tensor], dict[str, Tensor], Origin, Seen, str]:
+    """Read the model's states, ask it, and check that it learned its members; or say that it may not have."""
     streams = Streams(population.seed, population.models)
     network, before, after = states(None, weights, initial, recipe, materials, streams)
     initially = given_state(network, before(), "the initial state")
@@ -216,12 +221,12 @@ def _model(
         raise InputError("the initial state is the same as the weights: expected the state before training")
     audited = materials.prepare.examples(population.records, population.roles.audited)
     seen = asked(network, audited, materials, str(recipe.architecture.method), streams)
-    _learned(seen.accuracy(population.records.y[population.roles.audited]), membership, population)
-    return trained, initially, origin(initial), seen
+    told = _learned(seen.accuracy(population.records.y[population.roles.audited]), membership, population)
+    return trained, initially, origin(initial), seen, told
 
 
-def _learned(correct: NDArray[np.bool_], membership: Membership, population: Population) -> None:
-    """Check that the model knows its members."""
+def _learned(correct: NDArray[np.bool_], membership: Membership, population: Population) -> str:
+    """Check that the model knows its members better than naming one class would; say if that may be chance."""
     row = membership.matrix[-1]
     labels = population.records.y[population.roles.audited][row]
     commonest = float(np.bincount(labels).max() / len(labels))
@@ -233,3 +238,5 @@ def _learned(correct: NDArray[np.bool_], membership: Membership, population: Pop
             f"label {percent(commonest)}: expected a model that learned them; are the members, their labels and the "
             f"scale of the inputs those that it was trained with{scale if population.records.kind == 'image' else ''}?"
         )
+    chance = unlearned(population.models, share, commonest, len(labels))
+    return "" if chance is None else say.untaught(chance.problem)

@@ -17,7 +17,7 @@ from torch import nn
 from reticent.errors import ModelError, nearest
 from reticent.models.butterfly.chains import Chain, minimal, weights, within
 from reticent.models.butterfly.layers import ButterflyConv2d, ButterflyLinear, Factored
-from reticent.spec import Spec
+from reticent.spec import Names, Spec
 
 __all__ = ["Butterfly", "ButterflyConv2d", "ButterflyLinear", "Factored", "factored"]
 
@@ -29,7 +29,7 @@ SHOWN = 5
 class Butterfly(Spec):
     """Options of butterfly layers."""
 
-    layers: Annotated[tuple[str, ...], MinLen(1)]
+    layers: Annotated[Names, MinLen(1)]
     """Shell-style patterns of names of modules, such as stages.2.*: every nn.Linear and nn.Conv2d that one matches is
     replaced."""
     factors: Annotated[int, Ge(2), Le(8)] = 2

@@ -98,7 +98,7 @@ class _Method(TwoStage):
         self, model: nn.Module, first: First, recipe: Recipe, materials: Materials, streams: Streams, costs: Costs
     ) -> SetBack:
         """Score the weights and rewind the marked ones. Cost: T steps of scoring."""
-        spec, known = own(recipe, CWRF), accuracies(model, materials)
+        spec, known = own(recipe, CWRF), accuracies(model, materials, recipe)
         with costs.stage("scoring"), named("cwrf, scoring"):
             marked = mark(model, first.initial, spec, recipe, materials, streams)
             values = first.initial
@@ -107,7 +107,7 @@ class _Method(TwoStage):
                 if all(torch.equal(first.initial[name], values[name]) for name in marked.mask):
                     marked.notices.append(SAME_DRAW)
             put_back(model, values, marked.mask, spec)
-            left = accuracies(model, materials)
+            left = accuracies(model, materials, recipe)
             start = rewound(model, first.initial, marked.mask, spec)
         about = marked.facts.with_(accuracy_before=known, accuracy_rewound=left)
         facts = ProcedureFacts(notices=tuple(marked.notices), cwrf=about)

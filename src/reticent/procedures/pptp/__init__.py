@@ -96,7 +96,7 @@ class _Method(TwoStage):
         """
         spec = own(recipe, PPTP)
         back_to = _values(spec, first)
-        shown, known = stages(model, spec.stages), accuracies(model, materials)
+        shown, known = stages(model, spec.stages), accuracies(model, materials, recipe)
         plain = first.history is not None and self.first_recipe(recipe) == undefended(recipe)
 
         def measured() -> Onset:

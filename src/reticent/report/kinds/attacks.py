@@ -115,7 +115,8 @@ def figures(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
     curved = [one for one in audits if one.roc is not None]
     drawn = [b.Figure(partial(pictures.spread, audits), SPREAD)]
     if curved:
-        drawn.insert(0, b.Figure(partial(pictures.roc, curved, document.verdict.fpr), _roc_caption(curved)))
+        shown = curved[: pictures.CURVES]
+        drawn.insert(0, b.Figure(partial(pictures.roc, shown, document.verdict.fpr), _roc_caption(shown, len(curved))))
     scored = [(one, one.histogram) for one in audits if one.histogram is not None]
     made: list[b.Block] = [b.Figures(tuple(drawn))]
     if not scored:
@@ -137,13 +138,14 @@ def figures(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
     ]
 
 
-def _roc_caption(audits: Sequence[Audit]) -> str:
+def _roc_caption(audits: Sequence[Audit], known: int) -> str:
     sure, roc = level(audits[0].confidence), audits[0].roc
     meaning = f"where {sure} of the models lie" if roc is not None and roc.band == "targets" else f"the {sure} interval"
     bands = "Bands are" if len(audits) <= pictures.BANDS else "The band, for the attack of the verdict, is"
+    more = f" Drawn: the first {len(audits)} of the {known} attacks in the table." if len(audits) < known else ""
     return (
         "How many members each attack finds (up) at each false positive rate (right), both on logarithmic axes. The "
-        f"left end is what matters for privacy. {bands} {meaning}."
+        f"left end is what matters for privacy. {bands} {meaning}.{more}"
     )
 
 

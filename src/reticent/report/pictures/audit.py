@@ -19,6 +19,8 @@ from reticent.say.grammar import plural
 
 BANDS = 3
 """With more curves than this, only the strongest attack's band is drawn; the table has every interval."""
+CURVES = len(SERIES)
+"""Most curves in one figure: a colour each, and room for their names."""
 
 SPIKE = 0.3
 """With more than this share of a side's scores in one bin, a histogram's axis of shares is logarithmic."""
@@ -27,7 +29,7 @@ SLIGHT = 0.02
 
 
 def roc(audits: Sequence[Audit], fpr: float | None = None, name: str = "roc", of: str = "each attack") -> str:
-    """Draw the curves of all attacks on logarithmic axes, with the chance line and bands."""
+    """Draw curves of attacks, `CURVES` at most, on logarithmic axes, with the chance line and bands."""
     least = least_rate(audits)
     with drawing():
         figure, axes = canvas(318)

@@ -122,7 +122,8 @@ class _Page:
                 made = (element("div", element("h3", clean(title)), _values(values)) for title, values in groups)
                 return element("div", *made, class_="columns")
             case b.Terms(items):
-                made = (element("div", element("dt", word), element("dd", self.text(said))) for word, said in items)
+                pairs = ((self.text(word), self.text(said)) for word, said in items)
+                made = (element("div", element("dt", word), element("dd", said)) for word, said in pairs)
                 return element("dl", *made, class_="glossary")
             case b.Bars():
                 return self.bars(block)
@@ -193,7 +194,8 @@ class _Page:
         """Write one number that stands out."""
         if isinstance(card, b.Bars):
             return element("div", self.bars(card), class_="tile wide")
-        size = "big long" if len(plain(card.value)) > 8 else "big"
+        said = plain(card.value)
+        size = "big long" if len(said) > (6 if said[:1].isalpha() else 8) else "big"
         value = element("p", self.text(card.value), class_=size)
         note = element("p", self.text(card.note), class_="note")
         return element("div", element(self.tile, card.title), value, note, class_="tile")

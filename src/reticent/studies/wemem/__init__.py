@@ -150,7 +150,7 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
         x="members, from least to most memorised",
         y="TPR at 1 %",
         form="share",
-        ticks=tuple(name.removesuffix(" fifth") for name in FIFTHS),
+        ticks=tuple(name.split()[0] for name in FIFTHS),
         series=parts,
     )
     high = sorted((one for one in windows(options) if one.order == HIGH), key=lambda one: one.width)
@@ -164,7 +164,8 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
             for title, name in ((PRUNED, PRUNED), ("SWMR", middle))
         },
     }
-    panels = [_over(results, setting, x, series, metric) for x, series in over.items() for metric in OVER]
+    several = {x: series for x, series in over.items() if any(len(names) > 1 for names in series.values())}
+    panels = [_over(results, setting, x, series, metric) for x, series in several.items() for metric in OVER]
     title = f"Pruning and memorisation, {setting.label}"
     yield Figure(name=setting.key, title=title, panels=(by_fifth, *panels))
     names = tuple(one for one in results.rows(setting.key) if results.get(setting.key, one, "auc_lira"))
@@ -279,10 +280,11 @@ PART: Options = (
         "augmentation": "none",
     }
     | PAPER_ADAM
-    | {"batch_size": 64, "epochs": 40}
+    | {"batch_size": 64, "epochs": 30}
 )
-UNLIKE = "600 pictures of CIFAR-10 a model, a narrow network, 40 epochs at most in batches of 64, and 8 of fine-tuning"
+UNLIKE = "600 pictures of CIFAR-10 a model, a narrow network, 30 epochs at most in batches of 64, and 6 of fine-tuning"
 SHORT: Options = {"tuning_epochs": 8, "sub_models": 5, "outside": 2}
+SHORTER: Options = SHORT | {"tuning_epochs": 6, "rates": (), "joined": 1}
 WHOLE: Options = {
     "dataset": "cifar10",
     "architecture": "densenet121",
@@ -340,7 +342,7 @@ SCALES = {
                 "cifar10",
                 "CNN on 1,200 records of CIFAR-10",
                 PART | FEW | {"architecture": {"name": "cnn", "widths": (16, 32, 64)}},
-                OPTIONS | _pictures(26, 4) | SHORT,
+                OPTIONS | _pictures(26, 4) | SHORTER | {"baselines": ("ppb", "adv-reg", "relaxloss")},
                 network="CNN",
                 unlike=UNLIKE,
             ),
@@ -348,7 +350,7 @@ SCALES = {
                 "resnet20",
                 "ResNet20 on 1,200 records of CIFAR-10",
                 PART | FEW | {"architecture": {"name": "resnet20", "width": 8}},
-                OPTIONS | _pictures(26, 4) | SHORT | {"rates": (), "joined": 1, "baselines": ("relaxloss",)},
+                OPTIONS | _pictures(26, 4) | SHORTER | {"baselines": ("relaxloss",)},
                 network="ResNet",
                 unlike=UNLIKE,
                 seeds=1,

@@ -1,0 +1,211 @@
+"""Does PPTP help a defense: each with and without it, and after CS-KD, under the paper's attacks and stronger ones?
+
+Paper: Fang and Kim, PPTP (arXiv 2602.02296), section 5.2.2 and figures 13 to 15. The controls are not the paper's: the
+defense alone for as many epochs as PPTP's second training, and the undefended network stopped early where it is as
+accurate.
+"""
+
+from collections.abc import Callable, Iterator
+
+from reticent.findings.study import Figure, LinesPanel, Points
+from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study, each
+from reticent.studies.beyond import lower, matched, told
+from reticent.studies.judging import Part, better, no_worse
+from reticent.studies.measured import collect, measure_all
+from reticent.studies.metrics import AUC, CORRECTNESS, METRICS, POINTS
+from reticent.studies.pptp import rows
+from reticent.studies.pptp.designs import CAUTION, COLUMNS, panel
+from reticent.studies.pptp.premises import (
+    LACKS,
+    MATCHED,
+    NETWORKS,
+    OURS,
+    PAPERS,
+    PREMISE,
+    SAME,
+    STRONGER,
+    THEIRS,
+    attacks,
+    disparity,
+    given,
+    label,
+)
+from reticent.studies.pptp.settings import PAPER, scales
+
+RIGHT = f"auc_{CORRECTNESS}"
+
+
+def measured(bench: Bench) -> Found:
+    """Measure one setting with one seed."""
+    titles = list(bench.options["defenses"])
+    made = measure_all(bench, rows.defenses(bench.options))
+    both = [pair for title in titles for pair in rows.added(title)]
+    first = (rows.CS_KD, rows.RELAXLOSS)
+    found = collect(made, rows.differences([*both, first, *((title, rows.NONE) for title in titles)]))
+    metrics = [f"auc_{attack}" for attack in (*PAPERS, *OURS)]
+    controls = matched(bench, found, made, rows.matches([*both, first]), metrics)
+    if controls.stopped:
+        found.notes.append(f"seed {bench.seed}: controls are {told(controls)}.")
+    disparity(bench, found)
+    return found
+
+
+Asked = Iterator[tuple[str, Part]]
+Parts = Callable[[Results], list[Part]]
+
+
+def _has(one: Setting, title: str) -> bool:
+    return title in one.options["defenses"]
+
+
+def _trade(name: str, title: str, *, stronger: bool) -> Parts:
+    """Ask whether a row is more accurate than a defense alone, and gives no more away."""
+
+    def ask(results: Results, one: Setting) -> Asked:
+        pair, metrics = rows.beside(name, title), [f"auc_{attack}" for attack in attacks(stronger)]
+        number = results.get(one.key, pair, "accuracy")
+        yield metrics[0], better(f"accuracy, {pair}, {one.label}", number, POINTS, metric="points")
+        for metric in metrics:
+            number = results.get(one.key, pair, metric)
+            yield metric, no_worse(label(metric, pair, one), number, AUC, lower=True, metric="difference")
+
+    return each(lambda results, one: given(results, one, title, ask(results, one)) if _has(one, title) else ())
+
+
+def _correct(results: Results, one: Setting) -> Iterator[Part]:
+    """Ask whether the attack by correctness finds as much as before, with each defense."""
+    for title in one.options["defenses"]:
+        pair = rows.beside(rows.with_pptp(title), title)
+        number = results.get(one.key, pair, RIGHT)
+        yield no_worse(label(RIGHT, pair, one), number, AUC, metric="difference")
+
+
+def _lower(title: str, name: str, prefix: str = "") -> Parts:
+    """Ask whether LiRA and RMIA find less, at matched accuracy."""
+
+    def ask(results: Results, one: Setting) -> Asked:
+        for attack in OURS:
+            metric = f"auc_{attack}"
+            yield metric, lower(results, one, name, prefix + metric, f"{METRICS[metric].name}, {name}")
+
+    return each(lambda results, one: given(results, one, title, ask(results, one)) if _has(one, title) else ())
+
+
+def _key(title: str) -> str:
+    return title.lower().replace("-", "")
+
+
+def _claims(title: str) -> tuple[Claim, ...]:
+    """Make the claims on one defense."""
+    name, short = rows.with_pptp(title), rows.shorter(title)
+    ours = "implied by section 5.2.2; "
+    return (
+        Claim(
+            f"{_key(title)}-trade",
+            f"With PPTP {title} is more accurate, and gives no more away ({THEIRS}).",
+            "section 5.2.2, Figures 13 to 15",
+            f"In each setting that has it: with PPTP, against {title} alone, {SAME}. {PREMISE}",
+            _trade(name, title, stronger=False),
+            networks=NETWORKS,
+        ),
+        Claim(
+            f"{_key(title)}-trade-stronger",
+            f"With PPTP {title} is more accurate, and gives no more away ({STRONGER}).",
+            f"{ours}attacks that the paper lacks",
+            f"In each setting that has it: with PPTP, against {title} alone, {SAME}. {PREMISE}",
+            _trade(name, title, stronger=True),
+            "ours",
+        ),
+        Claim(
+            f"{_key(title)}-matched",
+            f"PPTP + {title} gives less away than {title} alone ({STRONGER}, at matched accuracy).",
+            f"{ours}{LACKS}",
+            f"In each setting that has it: the AUC of PPTP + {title} less that of its early-stopped control, less the "
+            f"same of {title} alone, is below zero by {AUC:g} or more. {MATCHED}",
+            _lower(title, rows.even(name, title)),
+            "ours",
+        ),
+        Claim(
+            f"{_key(title)}-half-as-long",
+            f"PPTP + {title} gives less away than {title} alone for as many epochs ({STRONGER}, at matched accuracy).",
+            f"{ours}{LACKS}",
+            f"In each setting that has it: as above, against {title} alone for the epochs of PPTP's second training. "
+            f"{MATCHED}",
+            _lower(title, rows.even(name, short)),
+            "ours",
+        ),
+        Claim(
+            f"{_key(title)}-control",
+            f"PPTP + {title} gives less away than an undefended network of its accuracy ({STRONGER}).",
+            f"{ours}{LACKS}",
+            f"In each setting that has it: the AUC is lower than that of the early-stopped control by {AUC:g} or more. "
+            f"{MATCHED}",
+            _lower(title, name, "excess_"),
+            "ours",
+        ),
+    )
+
+
+CLAIMS = (
+    *(claim for title in rows.DEFENSES for claim in _claims(title)),
+    Claim(
+        "correctness",
+        "The attack by correctness finds no less with PPTP.",
+        "section 5.2.2, Figure 13",
+        f"In each setting and for each defense: with PPTP, against the defense alone, that attack's AUC is not lower "
+        f"by {AUC:g} or more.",
+        each(_correct),
+        networks=NETWORKS,
+    ),
+    Claim(
+        "cs-kd",
+        f"After CS-KD, PPTP + {rows.RELAXLOSS} is more accurate than {rows.RELAXLOSS} from scratch, and gives no more "
+        f"away ({THEIRS}).",
+        "section 5.2.2, Figure 14",
+        f"In each setting: with CS-KD and PPTP, against {rows.RELAXLOSS} alone, {SAME}. {PREMISE}",
+        _trade(rows.CS_KD, rows.RELAXLOSS, stronger=False),
+        networks=NETWORKS,
+    ),
+)
+DRAWN = ("accuracy", "auc_modified-entropy", RIGHT, "auc_lira", "excess_auc_lira")
+
+
+def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
+    """Draw accuracy and leak of every row, and the leak over accuracy."""
+    names = tuple(rows.defenses(setting.options))
+    panels = [panel(results, setting, names, metric) for metric in DRAWN]
+    over = [_over(results, setting, metric) for metric in ("auc_modified-entropy", "auc_lira")]
+    yield Figure(name=setting.key, title=f"Defenses with and without PPTP, {setting.label}", panels=(*panels, *over))
+
+
+def _over(results: Results, setting: Setting, metric: str) -> LinesPanel:
+    """Draw a leak over accuracy: each defense alone and with PPTP, and no defense."""
+    series = [_point(results, setting, name, metric) for name in rows.defenses(setting.options)]
+    known = METRICS[metric]
+    return LinesPanel(
+        title=f"{known.label} over accuracy",
+        x="accuracy, non-members",
+        y=known.label,
+        series=tuple(one for one in series if one.x),
+    )
+
+
+def _point(results: Results, setting: Setting, name: str, metric: str) -> Points:
+    accuracy = results.get(setting.key, name, "accuracy")
+    return results.points(setting, [name] if accuracy else [], metric, name, [accuracy.value] if accuracy else [])
+
+
+STUDY = Study(
+    name="pptp-defenses",
+    title="Does PPTP help a defense that it is joined to, with accuracy and time taken into account?",
+    paper=PAPER,
+    scales=scales(selena=True, cost="about a quarter of an hour on two cores."),
+    measure=measured,
+    columns=COLUMNS,
+    claims=CLAIMS,
+    draw=drawn,
+    caution=(
+        *CAUTION,
+        "SELENA takes part at scales gpu and paper alone: the paper itself saw its distillation explode on CIFAR-100.",
+    ),
+)

@@ -1,0 +1,90 @@
+"""What one training takes, alone in a process: seconds, and the most memory that it holds beyond what was held."""
+
+import gc
+import json
+import os
+import pickle
+import subprocess
+import sys
+import time
+from dataclasses import astuple, dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from reticent.ambient import fixed
+from reticent.errors import ModelError
+from reticent.population.population import Population
+from reticent.population.worker import Maker
+from reticent.procedures import PROCEDURES
+from reticent.procedures.base import undefended
+from reticent.procedures.costs import cut
+from reticent.store import Run, Store
+from reticent.training.memory import peak
+
+SETTLED = {"MALLOC_MMAP_THRESHOLD_": str(2**16)}
+"""Then glibc gives each larger tensor memory of its own, which goes back to the system with it."""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What a training took.
+
+    Attributes:
+        seconds: of all of it.
+        bytes: held at most beyond what was held before; None where the system cannot tell.
+        training: seconds of the second training alone, or of all where there is one.
+    """
+
+    seconds: float
+    bytes: int | None
+    training: float
+
+
+@fixed()
+def timed(population: Population, store: Store, device: str, first: str | None) -> Taken:
+    """Train the first model of a population, or repair the one of a run; kernels are warm and garbage is collected."""
+    maker = Maker(population, store, device)
+    recipe, materials, streams = population.recipe, maker.materials(0), population.streams(0)
+    entry, cuda = PROCEDURES[recipe.procedure.method], torch.device(device).type == "cuda"
+    PROCEDURES["plain"].train(cut(undefended(recipe), 1), materials, streams)
+    gc.collect()
+    if cuda:
+        torch.cuda.synchronize()
+    started = time.perf_counter()
+    with peak(torch.device(device)) as memory, streams.lent("training"):
+        if first is None or entry.repair is None:
+            made = entry.train(recipe, materials, streams)
+        else:
+            run = store.whole(first)
+            made = entry.repair(_state(run, "weights"), _state(run, "initial"), recipe, materials, streams, None)
+        if cuda:
+            torch.cuda.synchronize()
+    seconds = time.perf_counter() - started
+    tuning = [stage.seconds for stage in made.facts.stages if stage.name == "tuning"]
+    return Taken(seconds, memory.bytes, tuning[0] if tuning else seconds)
+
+
+def _state(run: Run, kind: str) -> dict[str, Tensor]:
+    return {name: torch.from_numpy(value) for name, value in run.arrays(f"{kind}.safetensors").items()}
+
+
+def alone(population: Population, store: Store, device: str, first: str | None) -> Taken:
+    """Measure it in a process of its own, which shares no memory with what ran before."""
+    given = pickle.dumps((population, str(store.root.resolve()), device, first))
+    command = [sys.executable, "-m", __name__]
+    done = subprocess.run(command, input=given, capture_output=True, env=os.environ | SETTLED, check=False)
+    if done.returncode:
+        told = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+        raise ModelError(f"a training that was to be timed ended without an answer: {told or done.returncode}")
+    return Taken(*json.loads(done.stdout.splitlines()[-1]))
+
+
+def _main() -> None:
+    population, root, device, first = pickle.load(sys.stdin.buffer)  # noqa: S301 (what `alone` wrote)
+    print(json.dumps(astuple(timed(population, Store(Path(root)), device, first))))  # noqa: T201
+
+
+if __name__ == "__main__":
+    _main()

@@ -70,7 +70,7 @@ def about_run(environment: Environment, *apart: str) -> tuple[tuple[str, b.Value
     """List versions, the machine and the cost."""
     stages = tuple((name, duration(seconds)) for name, seconds in environment.stages.items())
     costs: b.Values = (("time of one model's training", stages),) if stages else ()
-    return (("Versions, machine, cost", values(environment, "stages", *apart) + costs),)
+    return (("Versions, machine, cost", values(environment, "stages", "seconds_attacks", *apart) + costs),)
 
 
 def facts(*groups: tuple[str, b.Values]) -> b.Facts:

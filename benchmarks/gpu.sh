@@ -3,9 +3,9 @@
 #
 #     benchmarks/gpu.sh [SCALE] [DATA_DIR] [OUT]
 #
-# SCALE is gpu (a part of CIFAR-10, ResNet18 and a small ViT) or, where there is no GPU, tiny (Location30, an MLP). DATA_DIR holds the official
-# files. OUT gets the study, and table.md: the card, the time and the study's section. Set RETICENT to run another
-# installation than the one on the path.
+# SCALE is gpu (a part of CIFAR-10, ResNet18 and a small ViT) or, where there is no GPU, tiny (Location30, an MLP).
+# DATA_DIR holds the official files. OUT gets the study, and table.md: the card, the time and the study's section. Set
+# RETICENT to run another installation than the one on the path.
 set -euo pipefail
 
 scale=${1:-gpu}

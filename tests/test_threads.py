@@ -1,5 +1,8 @@
 """Parts of a computation side by side."""
 
+import os
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -34,3 +37,20 @@ def test_parts_run_at_once_on_one_thread_of_openmp_each(monkeypatch):
 
     each(work, range(3))
     assert threads == [1, 1, 1]
+
+
+FRESH = """
+from reticent import threads
+threads.cores, seen = lambda: 3, []
+def work(part):
+    from sklearn.utils._openmp_helpers import _openmp_effective_n_threads
+    seen.append(_openmp_effective_n_threads())
+threads.each(work, range(3))
+print(*seen)
+"""
+
+
+def test_openmp_is_limited_where_scikit_learn_is_first_loaded_by_a_part():
+    given = os.environ | {"OMP_NUM_THREADS": "4"}
+    told = subprocess.run([sys.executable, "-c", FRESH], env=given, capture_output=True, text=True, check=True)
+    assert told.stdout.split() == ["1"] * 3

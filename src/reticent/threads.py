@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from importlib import import_module
 from typing import TypeVar
 
 Part = TypeVar("Part")
@@ -20,6 +21,7 @@ def one_thread() -> Iterator[None]:
     """Compute on one thread, of OpenMP and of BLAS."""
     from threadpoolctl import threadpool_limits
 
+    import_module("sklearn")  # It brings an OpenMP of its own, and what is not loaded yet is not limited.
     with threadpool_limits(limits=1):
         yield
 

@@ -179,12 +179,15 @@ def test_pairs_are_differences_of_what_lies_beyond_each_rows_control(monkeypatch
     monkeypatch.setattr(beyond, "controls", lambda *_: Controls(tuple(stopped), {}))
     rows = [row("none", 0.65, auc_lira=0.9), row("a", 0.5, auc_lira=0.7), row("b", 0.45, auc_lira=0.79)]
     found = Found(rows={one.name: "" for one in rows})
-    beyond.matched(None, found, rows, {"a - b": ("a", "b"), "a - none": ("a", "none")}, ("auc_lira",))
+    bench = SimpleNamespace(seed=7)
+    beyond.matched(bench, found, rows, {"a - b": ("a", "b"), "a - none": ("a", "none")}, ("auc_lira",))
     assert found.numbers["a", "excess_auc_lira"].value == pytest.approx(-0.1)
     assert found.numbers["b", "excess_auc_lira"].value == pytest.approx(0.03)
     assert found.numbers["a - b", "auc_lira"].value == pytest.approx(-0.13)
     assert found.numbers["a - none", "auc_lira"].value == pytest.approx(-0.1)
     assert found.numbers["a - b", "excess_accuracy"].error == KNOWN
+    (note,) = found.notes
+    assert note.startswith("seed 7: controls are stopped 0.4 (40.0 %, LiRA AUC 0.720); stopped 0.6 (60.0 %")
 
 
 def test_a_row_says_what_was_rewound_and_what_was_left_of_utility():

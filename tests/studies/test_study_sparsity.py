@@ -76,10 +76,14 @@ def test_every_network_can_be_made_and_pruned(key):
     assert {*JUDGED, "nn"} <= set(setting.base["attacks"])
 
 
-@pytest.mark.parametrize("key", ["small-location30", "small-cifar10", "small-resnet20", "paper-resnet20"])
+SIZED = {key: SETTINGS[key] for key in ("small-location30", "small-cifar10", "small-resnet20", "paper-resnet20")}
+SIZED |= {f"wemem-{one.key}": one for one in STUDIES["wemem"].scales["paper"].settings}
+
+
+@pytest.mark.parametrize("key", SIZED)
 @pytest.mark.parametrize("share", [0.3, 0.035, 0.0001])
 def test_a_smaller_dense_network_is_the_narrowest_that_is_large_enough(key, share):
-    job = job_of(SETTINGS[key])
+    job = job_of(SIZED[key])
     whole = job.population.recipe.architecture
     count = round(share * parameters(job, whole))
     found = narrowest(job, count)

@@ -185,6 +185,16 @@ def test_claims_hold_where_numbers_favour_them_and_fall_where_they_do_not(sign, 
     assert found == dict.fromkeys(found, wanted)
 
 
+def test_the_figure_over_width_has_one_stride():
+    """Of two windows of one width, the one with the stride of the others is drawn."""
+    place = {rsw(Window(*one)): 0.01 * number for number, one in enumerate(OPTIONS["windows"], 1)}
+    made = {(name, "accuracy"): Estimate(value, 1e-3) for name, value in place.items()}
+    figure, _ = STUDY.draw(Results((ONE,), {"fc": [Found(numbers=made)]}), ONE)
+    over = next(panel for panel in figure.panels if panel.x == "width of the window" and panel.form == "share")
+    assert over.ticks == ("15", "30", "40")
+    assert [one.mean for one in over.series[0].estimates] == [0.03, 0.01, 0.02]
+
+
 @pytest.mark.parametrize("baseline", [PRUNED, *(BASELINES[one][0] for one in OPTIONS["baselines"])])
 @pytest.mark.parametrize("metric", ["auc_nn", "accuracy"])
 def test_a_method_outperforms_all_baselines_or_none(baseline, metric):

@@ -51,8 +51,11 @@ def order(found: ExposureCount | None) -> str:
             "The records are listed by their exposure, as a best guess. That one of them leaks is not shown, so a high "
             "place in the list is a reason to look at a record, not a finding."
         )
-    those = agree(found.exposed, "The first is the one", "The first are the ones")
-    return f"Some records leak more than others, and the list is in the order of exposure. {those} to protect first."
+    return (
+        "Some records leak more than others, and the list is in the order of exposure. Protect first the "
+        f"{agree(found.exposed, 'record', f'{found.exposed:,} records')} whose corrected p is at most "
+        f"{level(1 - found.confidence)}, which need not stand first in it."
+    )
 
 
 def one_person(found: ExposureCount | None, data: Data) -> list[str]:

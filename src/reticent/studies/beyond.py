@@ -23,6 +23,8 @@ from reticent.studies.matching import Controls, Parts, controls, estimated
 from reticent.studies.measured import Measured
 from reticent.studies.metrics import AUC, POINTS
 
+WIDTHS = ("widths", "width", "growth")
+"""Options of architectures that say how wide they are; the first that is given counts."""
 UNMATCHED = f"It can't be told where the interval of the accuracy that controls miss leaves {100 * POINTS:g} points."
 
 
@@ -31,7 +33,8 @@ def matched(
 ) -> Controls:
     """Say how far each row lies from the undefended network of its accuracy, the first row; and pairs of rows, so.
 
-    A pair's numbers have the names of the metrics, and ``excess_accuracy`` is what controls miss.
+    A pair's numbers have the names of the metrics, and ``excess_accuracy`` is what controls miss. A note lists the
+    networks that were stopped early, of which each seed has its own, with what they reach.
     """
     beside = controls(bench, rows[0], rows[1:])
     for metric in ("accuracy", *metrics):
@@ -42,6 +45,12 @@ def matched(
         for name, (first, second) in pairs.items():
             parts = [*excess[first], *((-weight, part) for weight, part in excess[second])]
             found.numbers[name, key] = estimated(parts)
+    if beside.stopped:
+        told = "; ".join(
+            f"{one.name} ({percent(one.accuracy)}, LiRA AUC {fraction(one.measures['auc_lira'].observed.mean())})"
+            for one in beside.stopped
+        )
+        found.notes.append(f"seed {bench.seed}: controls are {told}.")
     return beside
 
 
@@ -53,14 +62,6 @@ def lower(results: Results, one: Setting, name: str, metric: str, label: str, le
     number = results.get(one.key, name, metric)
     part = better(f"{label}, {one.label}", number, least, lower=True, metric="difference")
     return part if number is None else replace(part, void=void)
-
-
-def told(beside: Controls) -> str:
-    """List the early-stopped networks, of which each seed has its own, with what they reach."""
-    return "; ".join(
-        f"{one.name} ({percent(one.accuracy)}, LiRA AUC {fraction(one.measures['auc_lira'].observed.mean())})"
-        for one in beside.stopped
-    )
 
 
 def size(row: Measured) -> int:
@@ -80,10 +81,10 @@ def parameters(job: Job, architecture: Spec) -> int:
 
 def narrowed(architecture: Spec, wide: int) -> Spec:
     """Give a network another width: its first layer's, the others' in proportion."""
-    widths = dict(architecture).get("widths")
-    if not widths:
-        return architecture.replace(width=wide)
-    return architecture.replace(widths=tuple(max(1, round(wide * one / widths[0])) for one in widths))
+    option, known = _wide(architecture)
+    if not isinstance(known, tuple):
+        return architecture.replace(**{option: wide})
+    return architecture.replace(**{option: tuple(max(1, round(wide * one / known[0])) for one in known)})
 
 
 def narrowest(job: Job, count: int) -> Spec:
@@ -95,10 +96,16 @@ def narrowest(job: Job, count: int) -> Spec:
 
 
 def width(architecture: Spec) -> int:
-    """Tell how wide a network's first layer is."""
+    """Tell how wide a network's first layer is, or by how much each layer of a DenseNet grows."""
+    _, known = _wide(architecture)
+    return known[0] if isinstance(known, tuple) else known
+
+
+def _wide(architecture: Spec) -> tuple[str, int | tuple[int, ...]]:
+    """Find the option that says how wide a network is, and its value."""
     known = dict(architecture)
-    found: int = known["widths"][0] if known.get("widths") else known["width"]
-    return found
+    option = next(name for name in WIDTHS if known.get(name))
+    return option, known[option]
 
 
 def asked(architecture: Spec) -> Options:

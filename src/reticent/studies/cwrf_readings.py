@@ -108,7 +108,7 @@ def measured(bench: Bench) -> Found:
         rows.append(replace(same, name=read(title, USUAL)))
     plain = {acts(title): (title, NONE) for title in titles(bench.options["defenses"])}
     found, pairs = collect(rows, plain), _pairs(bench, chosen)
-    beside = beyond.matched(bench, found, rows, pairs, repairing.LEAKS)
+    beyond.matched(bench, found, rows, pairs, repairing.LEAKS)
     for attack in JUDGED:
         for title in titles(bench.options["defenses"]):
             for row in (read(title, reading) for reading in readings(bench.setting)):
@@ -116,8 +116,6 @@ def measured(bench: Bench) -> Found:
                 found.numbers[row, f"over_auc_{attack}"] = found.numbers[over(row), f"auc_{attack}"]
     repairing.diagnosed(found, rows)
     found.notes += chosen.notes
-    if beside.stopped:
-        found.notes.append(f"seed {bench.seed}: controls are {beyond.told(beside)}.")
     return found
 
 

@@ -48,10 +48,6 @@ class Estimate:
         arm = -float(stdtrit(self.freedom, alpha) if self.freedom < MANY else ndtri(alpha)) * self.error
         return self.value - arm, self.value + arm
 
-    def to_json(self) -> list[float]:
-        """Return plain values."""
-        return [self.value, self.error, self.freedom, self.partial]
-
     @classmethod
     def over(cls, values: Iterable[float], *, partial: bool = False) -> "Estimate":
         """Take the mean of values that are independent, such as one a seed.

@@ -100,7 +100,7 @@ CWRF_TINY = Setting(
     "MLP on 2,000 records of Location30",
     CWRF_TABLE | {"records": 2000, "epochs": 40},
     network="MLP",
-    unlike="500 records of a table a model, and an MLP",
+    unlike="1,000 records of a table a model, and an MLP",
 )
 CWRF_LOCATION = Setting("location30", "MLP on Location30", CWRF_TABLE, network="MLP", unlike="a table and an MLP")
 CWRF_CNN = Setting(
@@ -108,14 +108,14 @@ CWRF_CNN = Setting(
     "CNN on 2,000 records of CIFAR-10",
     CIFAR_SMALL | TRAINING | {"models": 8, "records": 2000, "reference": 400, "epochs": 100},
     network="CNN",
-    unlike="800 pictures of CIFAR-10 a model, and a narrow network",
+    unlike="1,000 pictures of CIFAR-10 a model, and a narrow network",
 )
 CWRF_GPU = Setting(
     "resnet18",
     "ResNet18 on 4,000 records of CIFAR-10",
     CIFAR | {"architecture": "resnet18", "models": 8, "records": 4000, "reference": 1000, "epochs": 40},
     network="ResNet",
-    unlike="1,500 pictures of CIFAR-10 a model, and 40 epochs",
+    unlike="2,000 pictures of CIFAR-10 a model, and 40 epochs",
 )
 SMALL_VIT: Options = {"name": "vit", "dim": 128, "depth": 4, "heads": 4, "hidden": 256}
 CWRF_GPU_VIT = Setting(

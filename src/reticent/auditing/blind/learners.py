@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 
 from reticent.arrays import Bools, Floats
+from reticent.threads import one_thread
 
 COLUMNS = 256
 """Features that are learned from: those whose means differ most in the training folds."""
@@ -31,7 +32,6 @@ def told_apart(x: Floats, members: Bools, judged: Floats, seed: int) -> Floats:
     from sklearn.ensemble import HistGradientBoostingClassifier  # 1.5 s to import
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.linear_model import LogisticRegression
-    from threadpoolctl import threadpool_limits
 
     mean, std = x.mean(axis=0), x.std(axis=0)
     gap = np.abs(x[members].mean(axis=0) - x[~members].mean(axis=0)) / np.where(std > 0, std, 1.0)
@@ -47,7 +47,7 @@ def told_apart(x: Floats, members: Bools, judged: Floats, seed: int) -> Floats:
             max_iter=TREES, max_depth=DEPTH, learning_rate=RATE, early_stopping=False, random_state=seed % 2**32
         ),
     )
-    with threadpool_limits(1), warnings.catch_warnings():
+    with one_thread(), warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         for learner in learners:
             total += learner.fit(known, members).decision_function(asked)

@@ -66,11 +66,9 @@ def measured(bench: Bench) -> Found:
     rows.append(replace(same, name=CHOSEN, about=f"A3 at the r that pilots chose, {100 * rate:g} %"))
     plain, matched = _pairs(bench)
     found = collect(rows, plain)
-    beside = beyond.matched(bench, found, rows, matched, repairing.LEAKS)
+    beyond.matched(bench, found, rows, matched, repairing.LEAKS)
     repairing.diagnosed(found, rows)
     found.notes += chosen.notes
-    if beside.stopped:
-        found.notes.append(f"seed {bench.seed}: controls are {beyond.told(beside)}.")
     return found
 
 

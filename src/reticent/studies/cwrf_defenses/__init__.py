@@ -59,7 +59,7 @@ def measured(bench: Bench) -> Found:
     rows = measure_all(bench, *_rows(bench, chosen))
     plain, pairs = _pairs(bench)
     found = collect(rows, plain)
-    beside = beyond.matched(bench, found, rows, pairs, repairing.LEAKS)
+    beyond.matched(bench, found, rows, pairs, repairing.LEAKS)
     repairing.diagnosed(found, rows)
     by_name = {row.name: _spread(row) for row in rows}
     found.numbers |= {(name, "spread"): Estimate(value) for name, value in by_name.items()}
@@ -67,8 +67,6 @@ def measured(bench: Bench) -> Found:
         if by_name[first] and by_name[second]:
             found.numbers[pair, "spread"] = Estimate(math.log(by_name[first] / by_name[second]))
     found.notes += chosen.notes
-    if beside.stopped:
-        found.notes.append(f"seed {bench.seed}: controls are {beyond.told(beside)}.")
     return found
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from reticent.findings.study import DotsPanel, Figure, Level
 from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study, each
-from reticent.studies.beyond import lower, matched, told
+from reticent.studies.beyond import lower, matched
 from reticent.studies.judging import Part, reaches
 from reticent.studies.measured import collect, measure_all
 from reticent.studies.metrics import AUC, METRICS, columns
@@ -52,9 +52,7 @@ def measured(bench: Bench) -> Found:
             weighed = [(1.0, made[name]), *middle]
             found.numbers[half(name), metric] = combined([(w, one.measures[metric]) for w, one in weighed])
     held = [made[name] for name in (rows.NONE, *JUDGED)]
-    controls = matched(bench, found, held, rows.matches(MATCHES), metrics)
-    if controls.stopped:
-        found.notes.append(f"seed {bench.seed}: controls are {told(controls)}.")
+    matched(bench, found, held, rows.matches(MATCHES), metrics)
     disparity(bench, found)
     return found
 

@@ -17,7 +17,7 @@ from reticent.rounding import percent
 from reticent.say.grammar import plural
 from reticent.studies import presets
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
-from reticent.studies.beyond import asked, matched, narrowest, parameters, size, told, width
+from reticent.studies.beyond import asked, matched, narrowest, parameters, size, width
 from reticent.studies.matching import Parts
 from reticent.studies.measured import Measured, collect, means, measure, record_weights
 from reticent.studies.metrics import JUDGED, METRICS, columns
@@ -87,8 +87,6 @@ def measured(bench: Bench) -> Found:
                 *((-weight, part) for weight, part in beside.excess(rows[name], metric)),
             ])
     _traded(found, rows, {CLAIMED: claimed(options), FACTORED: factored(options)})
-    if beside.stopped:
-        found.notes.append(f"seed {bench.seed}: controls are {told(beside)}.")
     return found
 
 

@@ -16,7 +16,7 @@ from reticent.options import Options
 from reticent.procedures.costs import FIRST, SCORING
 from reticent.spec import identity
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
-from reticent.studies.beyond import asked, matched, narrowest, size, told
+from reticent.studies.beyond import asked, matched, narrowest, size
 from reticent.studies.measured import Bools, Measured, Measures, collect, means, measure, measure_all, record_weights
 from reticent.studies.metrics import JUDGED, METRICS, WEMEM, columns
 from reticent.studies.numbers import Estimate, Floats, combined
@@ -58,7 +58,7 @@ def measured(bench: Bench) -> Found:
     )
     found = collect(list(rows.values()), pairs(options))
     attacked = [f"auc_{attack}" for attack in JUDGED]
-    beside = matched(bench, found, list(rows.values()), beyond(options), attacked)
+    matched(bench, found, list(rows.values()), beyond(options), attacked)
     whole = size(rows[DENSE])
     found.numbers |= {(name, "share"): Estimate(size(row) / whole) for name, row in rows.items()}
     scores, seconds = _memorisation(bench, rows[ours(options)["rsw"]])
@@ -66,8 +66,6 @@ def measured(bench: Bench) -> Found:
         _by_memorisation(bench, found, rows[name], scores)
     _visited(found, rows.values())
     _timed(found, rows, seconds, ours(options)["rsw"])
-    if beside.stopped:
-        found.notes.append(f"seed {bench.seed}: controls are {told(beside)}.")
     return found
 
 
@@ -153,15 +151,16 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
         ticks=tuple(name.split()[0] for name in FIFTHS),
         series=parts,
     )
-    high = sorted((one for one in windows(options) if one.order == HIGH), key=lambda one: one.width)
+    middle = windows(options)[0]
+    alike = [one for one in windows(options) if (one.order, one.stride) == (HIGH, middle.stride)]
+    high = sorted(alike, key=lambda one: one.width)
     rates = sorted((*options["rates"], options["rate"]))
-    middle = swmr(windows(options)[0])
     over: dict[str, dict[str, dict[float, str]]] = {
         "width of the window": {"RSW, high to low": {float(one.width): rsw(one) for one in high}},
         "lambda of RMR": {"RMR": {one: rmr(one) for one in options["strengths"]}},
         "share that is pruned": {
             title: {one: name if one == options["rate"] else at_rate(name, one) for one in rates}
-            for title, name in ((PRUNED, PRUNED), ("SWMR", middle))
+            for title, name in ((PRUNED, PRUNED), ("SWMR", swmr(middle)))
         },
     }
     several = {x: series for x, series in over.items() if any(len(names) > 1 for names in series.values())}

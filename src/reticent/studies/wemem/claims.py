@@ -63,11 +63,11 @@ def _differ(rows: Rows, attacks: Iterable[str], *, more: bool = False) -> Parts:
     return each(ask)
 
 
-def _accurate(rows: Rows, *, more: bool = False) -> Parts:
-    """Ask of pairs of rows whether the first is less accurate, or more."""
+def _accurate(rows: Rows) -> Parts:
+    """Ask of pairs of rows whether the first is less accurate."""
     return each(
         lambda results, one: (
-            difference(results, one, against(*pair), "accuracy", better, turned=not more) for pair in rows(one.options)
+            difference(results, one, against(*pair), "accuracy", better, turned=True) for pair in rows(one.options)
         )
     )
 

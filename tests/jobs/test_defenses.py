@@ -5,6 +5,7 @@ import pytest
 
 from reticent.cli.defenses import defenses
 from reticent.errors import InputError, RolesError, SpecError, UnknownNameError
+from reticent.findings.clash import Clash
 from reticent.jobs.comparison.specs import row_specs
 from reticent.jobs.config import called, chosen, gather, prepare
 from reticent.jobs.defenses import PARTS, UNDEFENDED, catalogue, defended, explained, has_defense, parts_of
@@ -245,9 +246,9 @@ def test_options_tell_the_words_that_they_may_be():
     ("clashes", "words"),
     [
         ({}, "any loss or choice of records, joined by +"),
-        ({"dpsgd": "", "mist": ""}, "any loss or choice of records, joined by +, but not with dpsgd or mist"),
-        ({"mist": "if mist:a=1"}, "any loss or choice of records, joined by +; not with mist if mist:a=1"),
-        ({"mist": "unless b:c=1"}, "any loss or choice of records, joined by +; with mist only if b:c=1"),
+        ({"dpsgd": Clash(), "mist": Clash()}, "any loss or choice of records, joined by +, but not with dpsgd or mist"),
+        ({"mist": Clash(True, "mist:a=1")}, "any loss or choice of records, joined by +; not with mist if mist:a=1"),
+        ({"mist": Clash(False, "b:c=1")}, "any loss or choice of records, joined by +; with mist only if b:c=1"),
     ],
 )
 def test_what_a_defense_goes_with_is_a_sentence(clashes, words):
@@ -256,23 +257,23 @@ def test_what_a_defense_goes_with_is_a_sentence(clashes, words):
 
 def test_what_a_defense_does_not_go_with_is_what_the_check_refuses():
     listed = {one.name: one for one in catalogue()}
-    unless = "unless hamp-output:features=bits or uniform or normal or columns"
+    unless = Clash(False, "hamp-output:features=bits or uniform or normal or columns")
     assert listed["dpsgd"].clashes["hamp-output"] == listed["hamp-output"].clashes["dpsgd"] == unless
-    tuned = "unless past:form=renormalised or past:weight=0 or mist:parts=1"
-    samplers = dict.fromkeys(("rsw", "rmr", "swmr"), "")
-    assert listed["mist"].clashes == {"mixup-mmd": "if mist:local_epochs=1", "past": tuned, **samplers}
-    assert listed["mixup-mmd"].clashes["pptp"] == "if pptp:tuning_epochs=1"
-    assert listed["dpsgd"].clashes["relaxloss"] == ""
+    tuned = Clash(False, "past:form=renormalised or past:weight=0 or mist:parts=1")
+    samplers = dict.fromkeys(("rsw", "rmr", "swmr"), Clash())
+    assert listed["mist"].clashes == {"mixup-mmd": Clash(True, "mist:local_epochs=1"), "past": tuned, **samplers}
+    assert listed["mixup-mmd"].clashes["pptp"] == Clash(True, "pptp:tuning_epochs=1")
+    assert listed["dpsgd"].clashes["relaxloss"] == Clash()
     for name, one in listed.items():
-        for other, when in one.clashes.items():
-            option, _, value = when.partition(":")[2].partition("=")
-            owner = when.split()[1].partition(":")[0] if when else name
+        for other, clash in one.clashes.items():
+            option, _, value = clash.options.partition(":")[2].partition("=")
+            owner = clash.options.partition(":")[0] or name
             given = {key: {"name": key} for key in (name, other)}
-            if when:
+            if clash.options:
                 word = value.split(" or ")[0].rstrip(",")
                 given[owner][option] = int(word) if word.isdigit() else word
             parts = {listed[key].part: spec_of(options) for key, options in given.items()}
-            if when.startswith("unless"):
+            if clash.options and not clash.defaults:
                 check(Recipe(**parts), reference=2)
             else:
                 with pytest.raises(SpecError):

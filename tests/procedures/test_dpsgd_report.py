@@ -9,6 +9,7 @@ import pytest
 import reticent
 from made_models import made
 from reticent.errors import EXTRAS, MissingExtraError
+from reticent.findings.clash import Clash
 from reticent.findings.epsilon import Accountant
 from reticent.jobs import document
 from reticent.jobs.defenses import catalogue
@@ -120,5 +121,5 @@ def test_the_oldest_opacus_is_the_one_that_the_extra_installs():
 def test_defenses_are_listed_without_opacus(monkeypatch):
     monkeypatch.setitem(sys.modules, "opacus", None)
     (told,) = [one for one in catalogue() if one.name == "dpsgd"]
-    assert {told.clashes["relaxloss"], told.clashes["ppb"]} == {""}
-    assert all(told.clashes.get(name, "if ").startswith("if ") for name in ("hamp", "ccl", "temperature"))
+    assert {told.clashes["relaxloss"], told.clashes["ppb"]} == {Clash()}
+    assert all(told.clashes.get(name, Clash(defaults=True)).defaults for name in ("hamp", "ccl", "temperature"))

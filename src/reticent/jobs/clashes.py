@@ -9,19 +9,20 @@ from annotated_types import Ge
 from pydantic.fields import FieldInfo
 
 from reticent.errors import MissingExtraError, SpecError
+from reticent.findings.clash import Clash
 from reticent.procedures.check import check
 from reticent.spec import Spec, choices
 from reticent.training.recipe import Recipe
 
 
-def clashes(usual: Mapping[str, Spec], parts: Mapping[str, str]) -> dict[str, dict[str, str]]:
+def clashes(usual: Mapping[str, Spec], parts: Mapping[str, str]) -> dict[str, dict[str, Clash]]:
     """Try every two defenses of different parts together, and note which are refused, and with which options.
 
     Beside the defaults of both, every option is tried by itself that is a choice, a switch or a whole number, the last
     at its smallest value; what is refused for one defense alone says nothing of the two.
     """
     changed = {name: [one for one in _changed(usual[name]) if _goes({parts[name]: one[2]})] for name in parts}
-    refused: dict[str, dict[str, str]] = {name: {} for name in parts}
+    refused: dict[str, dict[str, Clash]] = {name: {} for name in parts}
     for pair in combinations(parts, 2):
         if parts[pair[0]] == parts[pair[1]]:
             continue
@@ -34,8 +35,7 @@ def clashes(usual: Mapping[str, Spec], parts: Mapping[str, str]) -> dict[str, di
                     turned.setdefault(f"{name}:{option}", []).append(value)
         if not goes or turned:
             when = " or ".join(f"{option}={' or '.join(values)}" for option, values in turned.items())
-            told = f"{'if' if goes else 'unless'} {when}" if when else ""
-            refused[pair[0]][pair[1]] = refused[pair[1]][pair[0]] = told
+            refused[pair[0]][pair[1]] = refused[pair[1]][pair[0]] = Clash(goes, when)
     return refused
 
 

@@ -16,6 +16,7 @@ from pydantic.fields import FieldInfo
 
 from reticent import usercode
 from reticent.errors import SpecError, UnknownNameError, nearest
+from reticent.findings.clash import Clash
 from reticent.jobs.clashes import clashes
 from reticent.objectives import OBJECTIVES, ObjectiveEntry
 from reticent.options import Options, described
@@ -67,7 +68,7 @@ class Defense:
         cost: beside plain training, or a query, in words.
         paper: what to cite.
         options: by name, a sentence and the default; the sentence begins with the allowed words where there are some.
-        clashes: defenses that it cannot be combined with at the defaults or some options, to when (see `clashes`).
+        clashes: defenses that it cannot be combined with at the defaults or some options, and when (see `clashes`).
         inner: procedures that may be its second stage.
         guarantee: in which pairs with another procedure no epsilon is proved, though one of the two does; or empty.
         published: by data set, or data set and network, options that the authors give and recipes for it have.
@@ -80,7 +81,7 @@ class Defense:
     cost: str
     paper: str
     options: Mapping[str, tuple[str, str]]
-    clashes: Mapping[str, str]
+    clashes: Mapping[str, Clash]
     inner: tuple[str, ...] = ()
     guarantee: str = ""
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
@@ -92,7 +93,7 @@ def catalogue() -> list[Defense]:
     return [_told(name, clash[name]) for name in DEFENSES]
 
 
-def _told(name: str, clash: Mapping[str, str]) -> Defense:
+def _told(name: str, clash: Mapping[str, Clash]) -> Defense:
     entry = PARTS[DEFENSES[name]][name]
     return Defense(
         name,

@@ -346,10 +346,10 @@ def test_a_few_records_without_references_are_left_out_of_every_attack(brought, 
 
 
 def test_records_without_references_are_named_where_they_are_many_or_an_attack_is_asked_for(brought):
-    many = list(range(12))
+    many = list(range(24))
     done = run(lacking(brought, many))
     assert [one["name"] for one in done.document["left_out"]] == ["lira", "rmia", "bavaria", "learned"]
-    remedy = "or leave out the 12 records that are short for some target (0, 1, 2, 3, 4, ...)"
+    remedy = "or leave out the 24 records that are short for some target (0, 1, 2, 3, 4, ...)"
     assert remedy in done.document["left_out"][0]["sentence"]
     assert done.ids.tolist() == list(range(RECORDS))
     with pytest.raises(TooFewReferencesError, match=r"or leave out the 3 records that are short .* \(3, 17, 40\), or"):
@@ -391,3 +391,18 @@ def test_keys_of_training_are_refused(brought, tmp_path):
     assert gather_attacks(tmp_path / "a.toml", {"attack.lira.centre": "median"}).attack == {
         "lira": {"variance": "pooled", "centre": "median"}
     }
+
+
+def test_one_model_brought_several_times_is_told(brought):
+    again = {**brought, "logits": brought["logits"][[0, 1, 0, 3, 1, 5, 6, 7]]}
+    told = " ".join(run(again, attacks="loss").document["verdict"]["cannot_say"])
+    assert "the same answers on every record: 0, 2; 1, 4." in told
+    assert "the same answers" not in " ".join(run(brought, attacks="loss").document["verdict"]["cannot_say"])
+
+
+def test_records_of_one_label_do_not_tell_whether_models_learned():
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(6, 80, 4)) + 3 * (np.arange(4) == 2)
+    membership = reticent.Membership.draw(6, 80, 0).matrix
+    found = reticent.attack(logits=logits, labels=np.full(80, 2), membership=membership, attacks="loss")
+    assert found.document["population"]["health"] == []

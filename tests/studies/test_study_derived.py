@@ -143,8 +143,11 @@ def test_removal_is_measured(bench):
     found = REMOVAL.measure(bench)
     for name in found.rows:
         assert 0 <= found.numbers[name, "accuracy"].value <= 1
-    cut = cwrf_removal.sparse(0.9)
-    assert found.numbers[cut + cwrf_removal.TUNED, "accuracy"].value > found.numbers[cut, "accuracy"].value
+    accuracy = {name: found.numbers[name, "accuracy"].value for name in found.rows}
+    assert accuracy["Vulnerable, 2 %"] < accuracy["By chance, 2 %"] - 0.1
+    tuned = [name for name in accuracy if name.endswith(cwrf_removal.TUNED)]
+    assert len(tuned) == 4
+    assert all(accuracy[name] != accuracy[name.removesuffix(cwrf_removal.TUNED)] for name in tuned)
 
 
 def answers(study, numbers):

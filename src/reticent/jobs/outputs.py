@@ -47,7 +47,12 @@ def population_facts(problem: Problem, notices: Sequence[str] = ()) -> Populatio
 
 
 def _unlearned(problem: Problem, accuracies: Sequence[float]) -> tuple[Unlearned, ...]:
-    """Find models whose accuracy on their members, one each, is no better than naming one class would give."""
+    """Find models whose accuracy on their members, one each, is no better than naming one class would give.
+
+    Where all records have one label, naming it is always right: that tells nothing of a model that knows others.
+    """
+    if problem.signals.classes > 1 and len(np.unique(problem.signals.labels)) == 1:
+        return ()
     found = []
     for model, accuracy in enumerate(accuracies):
         labels = problem.signals.labels[problem.membership.matrix[model]]

@@ -82,6 +82,17 @@ def unaudited(left: Ints, records: int) -> list[str]:
     ]
 
 
+def copies(groups: Sequence[Sequence[int]]) -> list[str]:
+    """Say which models answer alike on every record: one each was brought several times."""
+    if not groups:
+        return []
+    told = "; ".join(some(group) for group in groups)
+    return [
+        f"These models give the same answers on every record: {told}. Each group may be one model, brought several "
+        "times, while intervals over models take them for different ones and are then too short: bring each once."
+    ]
+
+
 def fewer(members: int, records: int) -> str:
     """Say that the audited models are trained on a part of the records."""
     return (

@@ -117,7 +117,7 @@ def extent(rows: Sequence[RecordRow]) -> b.Text:
     """Say which records the table lists."""
     listed, total = len(rows[:ROWS]), len(rows)
     if listed == total:
-        return f"All {count(total)} records, the most exposed first."
+        return f"All {count(total)} audited records, the most exposed first. Of others nothing is known."
     every: b.Text = (b.Code("records.csv"), " has all of them.")
     return (f"The {count(listed)} most exposed of {count(total)} records; ", every)
 

@@ -191,7 +191,7 @@ def test_what_needs_imitators_says_so_and_the_others_do_not_look_at_them(spec):
     bare = replace(case, imitators=None)
     if ATTACKS[spec.method].needs(spec).imitators:
         with pytest.raises(
-            InputError, match=r"expected models that were trained to answer like .* reticent harden tra"
+            InputError, match=r"expected models that were trained to answer like .* run reticent harden"
         ):
             score(spec, bare)
     else:

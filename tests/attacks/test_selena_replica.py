@@ -242,7 +242,7 @@ def test_what_does_not_fit_is_refused():
     with pytest.raises(InputError, match="selena-replica: expected logits of all 3 classes"):
         score("selena-replica", Problem.make(bare, case.membership, replicas=case.replicas))
     with pytest.raises(
-        TooFewReferencesError, match=r"selena-replica: expected at least 2 IN and 2 OUT .* \(6 are enou"
+        TooFewReferencesError, match=r"selena-replica: expected at least 2 IN and 2 OUT .* 6 in all are then enough$"
     ):
         check_membership("selena-replica", Membership.draw(5, 60, 0))
     check_membership("selena-replica", Membership.draw(6, 60, 0))

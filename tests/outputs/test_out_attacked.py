@@ -68,7 +68,7 @@ def test_scores_are_finite_and_the_null_is_not_beaten_where_nothing_is_told(case
     made = {
         "rounded": lambda: defended(Rounding(digits=1), logits),
         "one number": lambda: defended(TopK(k=1), logits),
-        "saturated": lambda: defended(Temperature.model_construct(temperature=1e-300), logits),
+        "saturated": lambda: defended(Temperature.model_construct(temperature=1e-5), logits),
         "all the same": lambda: defended(Rounding(digits=1), np.tile(logits[:1, :1], (MODELS, RECORDS, 1))),
     }[case]()
     scores = score(spec, problem(made, labels, membership))

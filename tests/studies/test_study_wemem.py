@@ -20,6 +20,7 @@ from reticent.studies.judging import finding
 from reticent.studies.measured import Measured
 from reticent.studies.metrics import JUDGED, WEMEM
 from reticent.studies.numbers import Estimate
+from reticent.studies.wemem import scales
 from reticent.studies.wemem.claims import PAPERS, of_members
 from reticent.studies.wemem.printed import COLUMNS, FLOOR, PUBLISHED, SECONDS, TABLE
 from reticent.studies.wemem.rows import (
@@ -271,7 +272,7 @@ TINY = {
 def test_a_small_part_is_measured_from_scores_to_figures(tmp_path):
     windows = ((5, 1, HIGH), (3, 1, HIGH), (5, 1, LOW))
     few = {"windows": windows, "rates": (), "strengths": (0.1, 1.0), "joined": 1, "baselines": ("relaxloss",)}
-    options = wemem.OPTIONS | few | {"skip": ("4",), "tuning_epochs": 2, "sub_models": 3, "outside": 1}
+    options = scales.OPTIONS | few | {"skip": ("4",), "tuning_epochs": 2, "sub_models": 3, "outside": 1}
     setting = Setting("digits", "MLP on digits", TINY, options, network="FC", unlike="digits")
     machine = {"store": str(tmp_path / "store"), "workers": 1, "device": "cpu"}
     bench = Bench(setting, 0, load("digits"), machine, tmp_path / "work")

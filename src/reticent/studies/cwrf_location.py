@@ -11,15 +11,15 @@ from collections.abc import Iterator
 
 from torch import nn
 
-from reticent.findings.study import DotsPanel, Figure
+from reticent.findings.study import Figure
 from reticent.locate.scoring import Scoring
 from reticent.locate.topk_mask import shuffled_mask, topk_mask
 from reticent.options import Options
 from reticent.studies import presets
-from reticent.studies.base import Bench, Claim, Found, Results, Scale, Setting, Study, each
-from reticent.studies.derived import Model, derived
+from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study, each
+from reticent.studies.derived import COLUMNS, Model, derived, scales
 from reticent.studies.judging import Part, better, no_worse
-from reticent.studies.metrics import METRICS, POINTS, columns, difference
+from reticent.studies.metrics import POINTS, difference, dots
 
 PRUNED = 0.85
 """Share of the weights that is pruned, as in the paper."""
@@ -54,16 +54,7 @@ def measured(bench: Bench) -> Found:
 def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     """Draw accuracy and losses."""
     names = tuple(ROWS)
-    panels = tuple(
-        DotsPanel(
-            title=METRICS[metric].label,
-            x=METRICS[metric].label,
-            names=names,
-            series=(results.points(setting, names, metric),),
-            form=METRICS[metric].form,
-        )
-        for metric in ("accuracy", "loss", "auc_loss")
-    )
+    panels = tuple(dots(results, setting, names, metric) for metric in ("accuracy", "loss", "auc_loss"))
     yield Figure(name=setting.key, title=f"M1, M2 and M3, {setting.label}", panels=panels)
 
 
@@ -86,19 +77,9 @@ STUDY = Study(
     name="cwrf-location",
     title="Is it a weight's place or its value that learning needs?",
     paper=presets.FANG_AND_KIM,
-    scales={
-        "tiny": Scale((presets.asked(presets.CWRF_TINY, OPTIONS),), 1, "4 models of a part of Location30: a minute."),
-        "small": Scale(
-            (presets.asked(presets.CWRF_LOCATION, OPTIONS), presets.asked(presets.CWRF_CNN, OPTIONS)),
-            3,
-            "Location30 and a part of CIFAR-10, 4 models a seed, 3 seeds: half an hour on two cores.",
-        ),
-        "paper": Scale(
-            (presets.asked(presets.PAPER_RESNET18, OPTIONS),), 3, "CIFAR-10 with ResNet18, 3 seeds: hours on one GPU."
-        ),
-    },
+    scales=scales(OPTIONS, OPTIONS),
     measure=measured,
-    columns=columns("accuracy", "accuracy_members", "loss_members", "loss", "gap", "auc_loss"),
+    columns=COLUMNS,
     claims=(
         Claim(
             "pruned",

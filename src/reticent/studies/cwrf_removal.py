@@ -15,11 +15,11 @@ from reticent.locate.scoring import Scoring
 from reticent.locate.topk_mask import shuffled_mask, topk_mask
 from reticent.options import Options
 from reticent.studies import presets
-from reticent.studies.base import Bench, Claim, Found, Results, Scale, Setting, Study, each
-from reticent.studies.derived import Model, derived
+from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study, each
+from reticent.studies.derived import COLUMNS, Model, derived, scales
 from reticent.studies.judging import Part, better, no_worse
 from reticent.studies.measured import Pairs
-from reticent.studies.metrics import AUC, LOSS, METRICS, POINTS, columns, difference
+from reticent.studies.metrics import AUC, LOSS, METRICS, POINTS, difference
 
 WHOLE, TUNED = "Whole", ", fine-tuned"
 MANY, FEW = "many weights of least learnability", "few weights"
@@ -139,19 +139,9 @@ STUDY = Study(
     name="cwrf-removal",
     title="Does removing weights take the leak away: the many that matter least, or the few that give members away?",
     paper=presets.FANG_AND_KIM,
-    scales={
-        "tiny": Scale((presets.asked(presets.CWRF_TINY, TINY),), 1, "4 models of a part of Location30: a minute."),
-        "small": Scale(
-            (presets.asked(presets.CWRF_LOCATION, OPTIONS), presets.asked(presets.CWRF_CNN, OPTIONS)),
-            3,
-            "Location30 and a part of CIFAR-10, 4 models a seed, 3 seeds: half an hour on two cores.",
-        ),
-        "paper": Scale(
-            (presets.asked(presets.PAPER_RESNET18, OPTIONS),), 3, "CIFAR-10 with ResNet18, 3 seeds: hours on one GPU."
-        ),
-    },
+    scales=scales(TINY, OPTIONS),
     measure=measured,
-    columns=columns("accuracy", "accuracy_members", "loss_members", "loss", "gap", "auc_loss"),
+    columns=COLUMNS,
     claims=(
         Claim(
             "sparse-accurate",

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 from reticent.ambient import fixed
 from reticent.locate.scoring import Scores, Scoring
 from reticent.locate.weights import score
+from reticent.options import Options
 from reticent.population.worker import Made, Maker
 from reticent.procedures import plain
 from reticent.procedures.two_stage import shortened, tuning
@@ -19,8 +20,10 @@ from reticent.report.files import make_folder, replace_bytes
 from reticent.signals.matrix import log_probability
 from reticent.spec import identity
 from reticent.store import Store
-from reticent.studies.base import Bench, Found
+from reticent.studies import presets
+from reticent.studies.base import Bench, Found, Scale
 from reticent.studies.measured import Measures, Pairs, averages, initial, leaks, record_weights
+from reticent.studies.metrics import columns
 from reticent.studies.numbers import Floats, combined
 from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
@@ -31,6 +34,24 @@ from reticent.version import VERSION
 FORMAT = 4
 """Of what is kept of a model; a change makes all be measured again."""
 State = Mapping[str, Tensor]
+COLUMNS = columns("accuracy", "accuracy_members", "loss_members", "loss", "gap", "auc_loss")
+"""What is measured of such networks."""
+
+
+def scales(tiny: Options, options: Options) -> dict[str, Scale]:
+    """Give a study of such networks its scales, whose options are `options` but at scale tiny."""
+    small = (presets.CWRF_LOCATION, presets.CWRF_CNN)
+    return {
+        "tiny": Scale((presets.asked(presets.CWRF_TINY, tiny),), 1, "4 models of a part of Location30: a minute."),
+        "small": Scale(
+            tuple(presets.asked(one, options) for one in small),
+            3,
+            "Location30 and a part of CIFAR-10, 4 models a seed, 3 seeds: half an hour on two cores.",
+        ),
+        "paper": Scale(
+            (presets.asked(presets.PAPER_RESNET18, options),), 3, "CIFAR-10 with ResNet18, 3 seeds: hours on one GPU."
+        ),
+    }
 
 
 @dataclass(frozen=True, eq=False)

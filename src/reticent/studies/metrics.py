@@ -3,10 +3,10 @@
 The smallest differences that matter were fixed before anything was measured.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from reticent.findings.study import Column, Form
+from reticent.findings.study import Column, DotsPanel, Form
 from reticent.studies.base import Results, Setting
 from reticent.studies.judging import Part
 
@@ -96,3 +96,15 @@ def difference(results: Results, one: Setting, pair: str, metric: str, ask: Ask,
     form: Form = "points" if known.form == "share" else "difference"
     label = f"{known.name}, {pair.replace(' - ', ' against ')}, {one.label}"
     return ask(label, results.get(one.key, pair, metric), known.least, lower=known.lower != turned, metric=form)
+
+
+def dots(results: Results, setting: Setting, names: Sequence[str], metric: str, title: str = "") -> DotsPanel:
+    """Draw one number of some rows; the title is by default what the number is called."""
+    known = METRICS[metric]
+    return DotsPanel(
+        title=title or known.label,
+        x=known.label,
+        names=tuple(names),
+        series=(results.points(setting, names, metric),),
+        form=known.form,
+    )

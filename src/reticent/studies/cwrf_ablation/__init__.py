@@ -9,7 +9,8 @@ fine-tuning has, and for as many as both trainings.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from reticent.findings.study import AnyPanel, DotsPanel, Figure, LinesPanel
+from reticent.findings.study import AnyPanel, Figure, LinesPanel
+from reticent.findings.study import DotsPanel as DotsPanel
 from reticent.options import Options
 from reticent.studies import beyond, presets, repairing
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
@@ -25,7 +26,7 @@ from reticent.studies.cwrf_ablation.rows import (
     named,
 )
 from reticent.studies.measured import Pairs, Recipes, collect, measure_all
-from reticent.studies.metrics import METRICS, columns
+from reticent.studies.metrics import METRICS, columns, dots
 from reticent.studies.repairing import CHOSEN_BY, NONE, Chosen
 
 
@@ -94,13 +95,7 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     names = (CHOSEN, *CONTROLS, NO_REWINDING, *LENGTHS, SCRATCH)
     panels: list[AnyPanel] = [_lines(results, setting, metric) for metric in DRAWN]
     panels += [
-        DotsPanel(
-            title=f"{METRICS[metric].label}, of A3 and its controls",
-            x=METRICS[metric].label,
-            names=names,
-            series=(results.points(setting, names, metric),),
-            form=METRICS[metric].form,
-        )
+        dots(results, setting, names, metric, f"{METRICS[metric].label}, of A3 and its controls")
         for metric in ("auc_lira", "excess_auc_lira", "excess_auc_learned")
     ]
     yield Figure(name=setting.key, title=f"A1, A2 and A3 over r, {setting.label}", panels=tuple(panels))

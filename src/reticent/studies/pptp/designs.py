@@ -12,7 +12,7 @@ from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study, 
 from reticent.studies.beyond import lower, matched
 from reticent.studies.judging import Part, reaches
 from reticent.studies.measured import collect, measure_all
-from reticent.studies.metrics import AUC, METRICS, columns
+from reticent.studies.metrics import AUC, METRICS, columns, dots
 from reticent.studies.numbers import combined
 from reticent.studies.pptp import rows
 from reticent.studies.pptp.premises import (
@@ -185,18 +185,10 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
 
 def panel(results: Results, setting: Setting, names: tuple[str, ...], metric: str) -> DotsPanel:
     """Draw one number of some rows."""
-    known = METRICS[metric]
-    if metric.startswith("excess"):  # Rows that are not held against a control have none.
-        names = tuple(name for name in names if results.get(setting.key, name, metric) is not None)
-    level = Level(label="as its control", value=0.0)
-    return DotsPanel(
-        title=known.label,
-        x=known.label,
-        names=names,
-        series=(results.points(setting, names, metric),),
-        levels=(level,) if metric.startswith("excess") else (),
-        form=known.form,
-    )
+    if not metric.startswith("excess"):
+        return dots(results, setting, names, metric)
+    known = [name for name in names if results.get(setting.key, name, metric) is not None]  # Held against a control.
+    return dots(results, setting, known, metric).with_(levels=(Level(label="as its control", value=0.0),))
 
 
 COLUMNS = columns(

@@ -27,9 +27,9 @@ from reticent.studies.wemem.rows import (
 )
 
 NETWORKS = ("FC", "ResNet", "VGG", "DenseNet")
-SHOWN = ("ResNet", "DenseNet")
-"""Of which windows and strengths are shown, on CIFAR."""
 """The kinds of network that the paper has."""
+SHOWN = ("ResNet", "DenseNet")
+"""Those of which windows and strengths are shown, on CIFAR."""
 PAPERS = ("confidence", "nn")
 """Of the paper's attacks one that goes by a threshold and one that is learned: those that claims are judged by."""
 THEIRS = "under the confidence attack and NN each"

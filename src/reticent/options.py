@@ -133,6 +133,9 @@ class AuditConfig(DataOptions, AttackConfig):
     """Processes to train in. [one a core on the CPU, one on CUDA]"""
     device: str = "auto"
     """auto, cpu, cuda or cuda:N."""
+    stack: Annotated[int, Ge(1)] | None = None
+    """Models that a process trains as one batched computation, where networks and defenses allow it; 1 is each alone.
+    Models of one way are not those of the other, to the last bits. [what the store has begun, then what is faster]"""
     store: Folder = "reticent-store"
     """Folder of finished models, never trained twice. Several commands may share it at once: if other commands are
     training all remaining models already, this one exits with 2; run it again later."""

@@ -1,11 +1,12 @@
 """Train a population: what is finished is found, the rest is made inline or by a pool of spawned processes."""
 
+import math
 import multiprocessing
 import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing, contextmanager
@@ -19,7 +20,7 @@ import torch
 from reticent.errors import CorruptRunError, ModelError, ReticentError, StoreLockedError
 from reticent.interrupts import held_back
 from reticent.population.population import Population
-from reticent.population.worker import Made, Maker, find
+from reticent.population.worker import Failure, Made, Maker, find
 from reticent.store import Store
 
 GIVE_UP = 3
@@ -54,8 +55,6 @@ class Progress:
 
 
 Callback = Callable[[Progress], None]
-Failure = tuple[int, ReticentError]
-"""A model's row, and why it could not be made; the message begins with the row."""
 Results = Generator[Made | Failure, None, None]
 
 
@@ -103,8 +102,11 @@ def train(
 
     def attempt(models: list[int]) -> list[Failure]:
         failures: list[Failure] = []
+        parts = stacks(population, models, workers)
         results = (
-            (_tried(maker, model) for model in models) if maker else _pool(population, store, device, workers, models)
+            (made for part in parts for made in maker.make_all(part))
+            if maker
+            else _pool(population, store, device, workers, parts)
         )
         with closing(results):
             for result in results:
@@ -161,11 +163,11 @@ def _free(population: Population, store: Store, model: int) -> bool:
         return False
 
 
-def _tried(maker: Maker, model: int) -> Made | Failure:
-    try:
-        return maker.make(model)
-    except ReticentError as error:
-        return model, error
+def stacks(population: Population, models: Sequence[int], workers: int) -> list[list[int]]:
+    """Divide models into those that are trained as one batched computation, as many as keep every process busy."""
+    rounds = math.ceil(len(models) / (population.stack * workers))
+    size = math.ceil(len(models) / (rounds * workers)) if rounds else 1
+    return [list(models[start : start + size]) for start in range(0, len(models), size)]
 
 
 _MAKER: list[Maker] = []
@@ -185,8 +187,8 @@ def _end_with(sentinel: int) -> None:
     os._exit(1)
 
 
-def _make(model: int) -> Made | Failure:
-    return _tried(_MAKER[0], model)
+def _make(models: Sequence[int]) -> list[Made | Failure]:
+    return list(_MAKER[0].make_all(models))
 
 
 @contextmanager
@@ -238,18 +240,18 @@ def silent_orphans() -> Iterator[None]:
         spawn.get_command_line = usual
 
 
-def _pool(population: Population, store: Store, device: str, workers: int, waiting: list[int]) -> Results:
+def _pool(population: Population, store: Store, device: str, workers: int, waiting: list[list[int]]) -> Results:
     context = multiprocessing.get_context("spawn")
     arguments = (population, str(store.root.resolve()), device)
     with held_back(), silent_orphans():  # The first semaphore starts a process that keeps count of them.
         pool = ProcessPoolExecutor(min(workers, len(waiting)), context, _start, arguments)
     try:
         with _without_main(), held_back(), silent_orphans():
-            futures: set[Future[Made | Failure]] = {pool.submit(_make, model) for model in waiting}
+            futures: set[Future[list[Made | Failure]]] = {pool.submit(_make, models) for models in waiting}
         while futures:
             done, futures = wait(futures, return_when=FIRST_COMPLETED)
             for future in done:
-                yield future.result()
+                yield from future.result()
     except BrokenProcessPool:
         raise ModelError(
             "a worker process ended without an answer (killed, or out of memory): finished models are kept; "

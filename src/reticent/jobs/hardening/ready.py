@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -24,6 +25,7 @@ from reticent.jobs.locate.source import Weights, origin, states
 from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.objectives.base import Examples
 from reticent.options import AuditConfig, Options
+from reticent.population import stacking
 from reticent.population.population import Population
 from reticent.population.train import choose_device
 from reticent.procedures import PROCEDURES
@@ -34,6 +36,7 @@ from reticent.say import harden as say
 from reticent.signals.queries import Queries
 from reticent.signals.query import Seen, ask, unsteady
 from reticent.spec import Spec
+from reticent.store import Store
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -130,6 +133,7 @@ def ready(
         raise SpecError("patience: there are no validation records here to stop early by: give --epochs instead")
     members = int(membership.matrix.sum(axis=1).min())
     check_records(recipe, known.records, reference=len(known.reference), validation=0, members=members)
+    after = stacking.chosen(after, Store(Path(config.store)), device, config.stack)
     last = after.models
     offer = Offer(known.records.classes, len(after.queries.views()), logits=True, population=False, imitators=True)
 

@@ -48,10 +48,11 @@ def test_the_length_is_that_whose_loss_is_nearest_to_the_printed_one_by_ratio():
     assert repairing.nearest({5: 1.2, 50: 0.0}) == 5
 
 
-def test_the_rate_is_that_of_the_least_leak_among_the_accurate():
-    known = {0.001: (0.60, 0.80), 0.01: (0.59, 0.75), 0.05: (0.50, 0.55)}
-    assert repairing.least(known) == 0.01
-    assert repairing.least({0.01: (0.5, 0.7), 0.03: (0.5, 0.7)}) == 0.01
+def test_the_rate_is_that_of_least_beyond_its_control_among_those_that_keep_the_accuracy():
+    known = {0.001: (0.60, 0.05), 0.01: (0.59, 0.02), 0.05: (0.50, -0.03)}
+    assert repairing.least(known, alone=0.6) == 0.01
+    assert repairing.least(known, alone=0.7) == 0.05  # None keeps it.
+    assert repairing.least({0.01: (0.5, 0.02), 0.03: (0.5, 0.02)}, alone=0.5) == 0.01
 
 
 def test_nothing_is_attacked_before_the_length_is_chosen_and_pilots_are_the_same_for_all_seeds(monkeypatch):
@@ -60,11 +61,18 @@ def test_nothing_is_attacked_before_the_length_is_chosen_and_pilots_are_the_same
 
     def measure(bench, name, job, *_, attacked=True):
         seen.append((bench.seed, job, attacked))
-        loss = next((value for key, value in losses.items() if key in job[0]), 0.0)
-        return row(name, 0.5, loss=loss, loss_members=loss, auc_lira=0.6 if "rate=0.01" in job[0] else 0.7)
+        defense = job[0] or ""
+        loss = next((value for key, value in losses.items() if key in defense), 0.0)
+        return row(name, 0.5, loss=loss, loss_members=loss, auc_lira=0.6 if "rate=0.01" in defense else 0.7)
+
+    def controls(bench, baseline, rows):
+        assert baseline.name == f"pilots, {NONE}"
+        assert len(rows) == 4
+        return Controls((row("stopped", 0.5, auc_lira=0.65),), {})
 
     monkeypatch.setattr(repairing, "measure", measure)
-    monkeypatch.setattr(Bench, "job", lambda _, defense, **more: (defense, more))
+    monkeypatch.setattr(repairing.matching, "controls", controls)
+    monkeypatch.setattr(Bench, "job", lambda _, defense=None, **more: (defense, more))
     options = {"levels": (0.5, 1.0), "lengths": (5, 25), "rates": (0.001, 0.01)}
     setting = Setting("one", "one", {}, options)
     found = [repairing.choose(Bench(setting, seed, None), ("none", "relaxloss")) for seed in (0, 1)]
@@ -82,7 +90,8 @@ def test_nothing_is_attacked_before_the_length_is_chosen_and_pilots_are_the_same
         "cwrf:rate=0.001,tuning_epochs=25+relaxloss:level=1",
     ]
     assert all(job[1] == {"attacks": ("lira",)} for _, job, attacked in seen if attacked)
-    assert any("1.200" in note or "1.2" in note for note in found[0].notes)
+    assert "1.200" in found[0].notes[0]
+    assert "1.0 %: 0.600, −0.050 beyond, at 50.0 %" in found[0].notes[2]
 
 
 def test_cwrf_is_named_as_it_was_chosen():

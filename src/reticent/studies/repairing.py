@@ -3,7 +3,8 @@
 The text of Fang and Kim (2026) has lost the length of the fine-tuning, and does not say on what the rewinding rate r
 was searched. Both are chosen here on pilots, which are models of another membership, other streams and other roles,
 the same for all seeds of a study: first the length at which CWRF on RelaxLoss at r = 0.1 % ends nearest to the training
-loss that the paper prints, by losses alone; then r for each defense, from the paper's grid.
+loss that the paper prints, by losses alone; then r for each defense, from the paper's grid: that which shows CWRF in
+the best light, by what the claims ask.
 """
 
 import math
@@ -12,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from reticent import seeds
-from reticent.rounding import fraction, number, percent
-from reticent.studies import beyond
+from reticent.rounding import fraction, number, percent, signed
+from reticent.studies import beyond, matching
 from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.judging import Part, better
 from reticent.studies.measured import Measured, measure
@@ -74,17 +75,16 @@ def pilots(bench: Bench) -> Bench:
 def choose(bench: Bench, defenses: Iterable[str]) -> Chosen:
     """Choose RelaxLoss's level where there are several, the length of the fine-tuning, and r for each defense.
 
-    Cost: populations of pilots: one a level, one a length, and one for each rate and defense; all start from the same
-    first training.
+    Cost: populations of pilots: one a level, one a length, one for each defense alone and for each rate on it, and the
+    networks that are stopped early beside these. Those of one defense start from the same first training.
     """
     apart, options = pilots(bench), bench.options
     relaxloss, notes = _level(apart, options.get("levels", ()))
     epochs, note = _length(apart, relaxloss, options["lengths"])
     notes.append(note)
-    rates = {}
-    for defense in defenses:
-        rates[defense], note = _rate(apart, relaxloss if defense == CHOSEN_BY else defense, epochs, options["rates"])
-        notes.append(note)
+    named = {defense: relaxloss if defense == CHOSEN_BY else defense for defense in defenses}
+    rates, told = _rates(apart, named, epochs, options["rates"])
+    notes += told
     return Chosen(epochs, rates, relaxloss, tuple(notes))
 
 
@@ -116,25 +116,45 @@ def nearest(losses: Mapping[int, float]) -> int:
     return min(losses, key=lambda epochs: abs(math.log(max(losses[epochs], 1e-12) / PRINTED_LOSS)))
 
 
-def _rate(bench: Bench, defense: str, epochs: int, rates: Sequence[float]) -> tuple[float, str]:
-    """Choose r by the leak of pilots."""
-    known = {}
-    for rate in rates:
-        name = cwrf(defense, rate, epochs)
-        row = measure(bench, f"pilots, {name}", bench.job(name, attacks=("lira",)))
-        known[rate] = row.accuracy, _mean(row, "auc_lira")
-    best = least(known)
-    told = ", ".join(f"{percent(rate)}: {fraction(auc)} at {percent(right)}" for rate, (right, auc) in known.items())
-    return best, (
-        f"r on {defense} is {percent(best)}, at which LiRA finds least in pilots, of the rates that are within "
-        f"{100 * POINTS:g} points of the most accurate (AUC at accuracy, {told})."
-    )
+def _rates(
+    bench: Bench, named: Mapping[str, str], epochs: int, rates: Sequence[float]
+) -> tuple[dict[str, float], list[str]]:
+    """Choose r for each defense, by what pilots give away beyond undefended networks of their accuracy."""
+
+    def piloted(defense: str | None) -> Measured:
+        return measure(bench, f"pilots, {defense or NONE}", bench.job(defense, attacks=("lira",)))
+
+    baseline = piloted(None)
+    alone = {name: baseline if name == "none" else piloted(defense) for name, defense in named.items()}
+    rows = {name: {rate: piloted(cwrf(defense, rate, epochs)) for rate in rates} for name, defense in named.items()}
+    control = matching.controls(bench, baseline, [row for known in rows.values() for row in known.values()])
+    chosen, notes = {}, []
+    for name, defense in named.items():
+        known = {
+            rate: (row.accuracy, matching.estimated(control.excess(row, "auc_lira")).value)
+            for rate, row in rows[name].items()
+        }
+        chosen[name] = least(known, alone[name].accuracy)
+        told = "; ".join(
+            f"{percent(rate)}: {fraction(_mean(rows[name][rate], 'auc_lira'))}, {signed(beyond)} beyond, at "
+            f"{percent(accuracy)}"
+            for rate, (accuracy, beyond) in known.items()
+        )
+        notes.append(
+            f"r on {defense} is {percent(chosen[name])}, at which LiRA finds least in pilots beyond an undefended "
+            f"network of their accuracy, of the rates that are within {100 * POINTS:g} points of the defense alone "
+            f"({percent(alone[name].accuracy)}), or of all if none is (LiRA's AUC, what is beyond, accuracy: {told})."
+        )
+    return chosen, notes
 
 
-def least(known: Mapping[float, tuple[float, float]]) -> float:
-    """Find the rate of the smallest AUC among those about as accurate as the best; of each, accuracy and AUC."""
-    best = max(accuracy for accuracy, _ in known.values())
-    return min((auc, rate) for rate, (accuracy, auc) in known.items() if accuracy >= best - POINTS)[1]
+def least(known: Mapping[float, tuple[float, float]], alone: float) -> float:
+    """Find the rate that gives least away beyond its control, of those that keep the accuracy, or of all if none does.
+
+    Of each rate, `known` has the accuracy and what is beyond its control; `alone` is the defense's accuracy.
+    """
+    kept = {rate: one for rate, one in known.items() if one[0] >= alone - POINTS} or known
+    return min((beyond, rate) for rate, (_, beyond) in kept.items())[1]
 
 
 def _unattacked(bench: Bench, defense: str) -> Measured:

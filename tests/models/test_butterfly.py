@@ -374,7 +374,7 @@ def test_what_a_user_can_get_wrong(network, options, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "butterfly: layers must be given"),
+        ({}, "butterfly: layers must be given: shell-style patterns of names of modules, such as stages"),
         ({"layers": 3}, "butterfly: layers: expected a list, got 3"),
         ({"layers": ()}, "at least 1 value"),
         ({"layers": ("*",), "factors": 1}, "greater than or equal to 2, got 1"),

@@ -325,13 +325,77 @@ def test_the_papers_own_setting_is_one_only_where_the_undefended_row_is_as_print
 
 def test_accuracy_is_steadier_where_its_deviation_falls_by_a_fifth():
     for ratio, wanted in ((0.5, "yes"), (0.9, "no"), (1.5, "no")):
+        acting = {(acts("RelaxLoss"), "auc_rmia"): Estimate(-0.1, 0.005)}
         seeds = [
-            Found(numbers={(alone("RelaxLoss"), "spread"): Estimate(math.log(ratio) + x)}) for x in (0, 0.01, -0.01)
+            Found(numbers=acting | {(alone("RelaxLoss"), "spread"): Estimate(math.log(ratio) + x)})
+            for x in (0, 0.01, -0.01)
         ]
         claim = next(one for one in DEFENSES.claims if one.key == "steadier")
         setting = Setting("one", "one", SETTING.base, {"defenses": ("relaxloss",)}, network="ResNet")
         assert finding(claim.parts(Results((setting,), {"one": seeds})))[0] == wanted
         assert finding(claim.parts(Results((setting,), {"one": seeds[:1]})))[0] == "open"
+
+
+def test_a_fall_counts_by_the_share_of_what_the_defense_alone_leaves():
+    """3 % of an AUC's part above one half, 10 % of a TPR: HAMP on ViT is at 0.505, where 0.01 is out of reach."""
+    for metric, left, falls in (
+        ("auc_lira", 0.505, {-0.0005: "yes", -0.0001: "no", 0.001: "no"}),
+        ("auc_lira", 0.9, {-0.015: "yes", -0.01: "no"}),
+        ("tpr_lira_0.01", 0.2, {-0.03: "yes", -0.01: "no"}),
+    ):
+        for fall, wanted in falls.items():
+            numbers = {
+                (acts("HAMP"), "auc_lira"): Estimate(-0.1, 0.005),
+                ("HAMP", metric): Estimate(left, 0.001),
+                (alone("HAMP"), metric): Estimate(fall, 1e-5),
+                (alone("HAMP"), "accuracy"): Estimate(0.0, 0.001),
+            }
+            key = "hamp-lira" if metric == "auc_lira" else "hamp-lira-tpr"
+            assert judged(key, numbers, options={"fpr": 0.01})[0] == wanted
+
+
+def test_a_defense_that_failed_to_learn_does_not_act():
+    """HAMP on CIFAR-100: nobody finds members of a network that answers by chance."""
+    numbers = {
+        (acts("HAMP"), "auc_lira"): Estimate(-0.4, 0.005),
+        (alone("HAMP"), "auc_lira"): Estimate(0.1, 0.005),
+        (alone("HAMP"), "accuracy"): Estimate(0.3, 0.01),
+    }
+    assert judged("hamp-lira", numbers)[:2] == ("no", None)
+    failed = numbers | {("HAMP", "accuracy"): Estimate(0.01, 0.001)}
+    assert judged("hamp-lira", failed)[:2] == ("open", "condition")
+    assert judged("utility", failed)[:2] == ("open", "condition")
+
+
+@pytest.mark.parametrize("key", ["utility", "steadier"])
+def test_accuracy_is_judged_where_the_paper_has_the_row_and_the_defense_acts(key):
+    titles_, metric = ("RelaxLoss", "PAST", NONE), "accuracy" if key == "utility" else "spread"
+    numbers = {(alone(title), metric): Estimate(-0.5, 0.001) for title in titles_}
+    options = {"defenses": ("none", "relaxloss", "past")}
+    assert judged(key, numbers, options=options)[:2] == ("open", "condition")
+    numbers |= {(acts(title), "auc_lira"): Estimate(-0.1, 0.005) for title in titles_}
+    assert judged(key, numbers, options=options)[0] == ("no" if key == "utility" else "yes")
+    for published, network, asked in (("ResNet18", "ResNet", ("RelaxLoss",)), ("ViT", "ViT", ("RelaxLoss", "PAST"))):
+        own = Setting("own", "own", SETTING.base, {}, published, network)
+        far = {(NONE, "accuracy"): Estimate(0.99, 0.001)}
+        *_, claim = judged(key, numbers, own, options)
+        labels = [part.label for part in claim.kinds[0].parts]
+        assert len(labels) == (len(asked) if key == "utility" else 1)
+        assert all(any(title in label for label in labels) for title in asked[: len(labels)])
+        assert judged(key, numbers | far, own, options)[:2] == ("open", "setting")
+
+
+@pytest.mark.parametrize(
+    ("data", "keys"),
+    [
+        ("cinic10", {"relaxloss-lira", "relaxloss-rmia", "hamp-lira", "hamp-rmia", "ccl-lira", "utility"}),
+        ("cifar100", {"relaxloss-lira", "relaxloss-rmia", "ccl-lira", "utility", "converges"}),
+    ],
+)
+def test_of_data_without_a_table_the_text_is_asked(data, keys):
+    one = next(one for one in DEFENSES.scales["paper"].settings if one.key == data)
+    results = Results((one,), {data: [Found()]})
+    assert {claim.key for claim in DEFENSES.claims if claim.origin == "paper" and claim.parts(results)} == keys
 
 
 def test_convergence_is_asked_on_100_classes_alone():

@@ -30,6 +30,8 @@ LEAKS = tuple(f"auc_{attack}" for attack in JUDGED)
 BY_CHANCE = "mask=random-within"
 """The control of the mask: as many weights of each parameter tensor, drawn by chance."""
 
+COLLAPSED = 0.1
+"""An accuracy below which training failed."""
 NONE = "No defense"
 """The undefended row."""
 
@@ -171,8 +173,10 @@ def acts(title: str) -> str:
 
 
 def lowers(results: Results, one: Setting, title: str, metric: str) -> bool:
-    """Say whether a defense alone lowers the leak, which the paper takes for granted."""
-    number = results.get(one.key, acts(title), metric)
+    """Say whether a defense alone lowers the leak, which the paper takes for granted, and learns anything."""
+    number, accuracy = results.get(one.key, acts(title), metric), results.get(one.key, title, "accuracy")
+    if accuracy is not None and accuracy.value < COLLAPSED:
+        return False
     return title == NONE or better(title, number, AUC, lower=True).answer() == "yes"
 
 

@@ -32,6 +32,12 @@ def entanglement(setting):
 
 PAIRS = {"cwrf-defenses": defenses, "cwrf-ablation": ablation, "cwrf-entanglement": entanglement}
 """Study with a printed table -> the differences of rows that its claims ask for."""
+REPRODUCED = {
+    "cwrf-defenses": {"utility", "steadier", "relaxloss-lira", "past-rmia", "dpsgd-rmia", "dpsgd-lira-tpr"},
+    "cwrf-ablation": {"gap", "gap-scratch"},
+    "cwrf-entanglement": {"correlated", "main-part", "norm-lowest"},
+}
+"""Claims that the tables alone reproduce; relaxloss-lira asks data of figures too, where nothing is printed."""
 
 
 def printed(study):
@@ -51,7 +57,9 @@ def printed(study):
                 numbers[alone(title), "spread"] = math.log(spreads[0] / spreads[1])
         if study.name == "cwrf-ablation":  # Table 2 has no attack; its text takes RelaxLoss for one that acts.
             numbers[acts(SCRATCH), "auc_lira"] = -0.1
-        found[one.key] = [Found(numbers={key: Estimate(value, EXACT) for key, value in numbers.items()})] * FEW
+        found[one.key] = [
+            Found(dict.fromkeys(table.rows, ""), {key: Estimate(value, EXACT) for key, value in numbers.items()})
+        ] * FEW
     return Results(settings, found)
 
 
@@ -67,7 +75,7 @@ def answers(study, network=""):
 def test_no_printed_number_refutes_a_claim_of_its_paper(name):
     told = answers(STUDIES[name])
     assert {key for key, (answer, _) in told.items() if answer == "no"} == set()
-    assert "yes" in {answer for answer, _ in told.values()}
+    assert {key for key, (answer, _) in told.items() if answer == "yes"} >= REPRODUCED[name]
     assert not {key for key, (_, reason) in told.items() if reason in ("condition", "setting")}
 
 

@@ -7,7 +7,6 @@ longer, without rewinding and with a mask by chance.
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from reticent.findings.study import Reason
 from reticent.studies.base import Claim, Results, Setting, each
@@ -26,7 +25,7 @@ from reticent.studies.cwrf_defenses.printed import (
 )
 from reticent.studies.judging import Part, better, no_worse, reaches
 from reticent.studies.metrics import ATTACKS, AUC, JUDGED, METRICS, POINTS, difference
-from reticent.studies.repairing import COLLAPSED, NONE, lower, lowers
+from reticent.studies.repairing import COLLAPSED, NONE, lower, lowers, voided
 
 NETWORKS = tuple(KINDS.values())
 """The kinds of network that Table 3 has."""
@@ -85,10 +84,6 @@ def _void(results: Results, one: Setting, title: str, *attacks: str) -> Reason |
     return None if acting else "condition"
 
 
-def _given(part: Part, void: Reason | None) -> Part:
-    return part if part.number is None or void is None else replace(part, void=void)
-
-
 def _of(name: str, ask: Asked) -> Callable[[Results], list[Part]]:
     """Ask of each setting that has a defense."""
     title = TITLES[name]
@@ -112,8 +107,8 @@ def _printed(name: str, metric: str) -> Asked:
         least = 0.0 if left is None else max(0.0, OF_AUC * (left.value - 0.5) if its == metric else OF_TPR * left.value)
         number = results.get(one.key, alone(title), its)
         label = f"{METRICS[its].label}, {alone(title)}, {one.label}"
-        yield _given(better(label, number, least, lower=True, metric="difference"), void)
-        yield _given(difference(results, one, alone(title), "accuracy", no_worse), void)
+        yield voided(better(label, number, least, lower=True, metric="difference"), void)
+        yield voided(difference(results, one, alone(title), "accuracy", no_worse), void)
 
     return ask
 
@@ -150,7 +145,7 @@ def _kept(results: Results, one: Setting) -> Iterator[Part]:
         name = option.partition(":")[0]
         if name != "none" and kept(one, name):
             part = difference(results, one, alone(title), "accuracy", no_worse)
-            yield _given(part, _void(results, one, title, *ATTACKS))
+            yield voided(part, _void(results, one, title, *ATTACKS))
 
 
 def _steadier(results: Results, one: Setting, title: str) -> Iterator[Part]:
@@ -158,7 +153,7 @@ def _steadier(results: Results, one: Setting, title: str) -> Iterator[Part]:
         number = results.get(one.key, alone(title), "spread")
         label = f"logarithm of the ratio of accuracy's deviations, CWRF on {title}, {one.label}"
         part = better(label, number, STEADIER, lower=True, metric="difference")
-        yield _given(part, _void(results, one, title, *ATTACKS))
+        yield voided(part, _void(results, one, title, *ATTACKS))
 
 
 def _recovers(results: Results, one: Setting, title: str) -> Iterator[Part]:

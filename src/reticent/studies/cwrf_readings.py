@@ -114,7 +114,7 @@ def measured(bench: Bench) -> Found:
             for row in (read(title, reading) for reading in readings(bench.setting)):
                 found.numbers[row, f"adds_auc_{attack}"] = found.numbers[adds(row), f"auc_{attack}"]
                 found.numbers[row, f"over_auc_{attack}"] = found.numbers[over(row), f"auc_{attack}"]
-    repairing.diagnosed(found, rows)
+    repairing.diagnosed(bench, found, rows)
     found.notes += chosen.notes
     return found
 

@@ -27,7 +27,7 @@ from reticent.studies.cwrf_ablation.rows import (
 )
 from reticent.studies.measured import Pairs, Recipes, collect, measure_all
 from reticent.studies.metrics import METRICS, columns, dots
-from reticent.studies.repairing import CHOSEN_BY, NONE, Chosen
+from reticent.studies.repairing import CHOSEN_BY, NONE, Chosen, acts
 
 
 def _rows(bench: Bench, chosen: Chosen) -> tuple[Recipes, dict[str, Options]]:
@@ -50,10 +50,10 @@ def _rows(bench: Bench, chosen: Chosen) -> tuple[Recipes, dict[str, Options]]:
 
 def _pairs(bench: Bench) -> tuple[Pairs, Pairs]:
     """Name the differences that claims ask for: as they are, and of what lies beyond each row's own control."""
-    made: dict[str, tuple[str, str]] = {}
+    made = {acts(SCRATCH): (SCRATCH, NONE)}
     for rate in bench.options["rates"]:
         rows = {variant: named(variant, rate) for variant in VARIANTS} | {"scratch": SCRATCH}
-        for first, second in (("A3", "A2"), ("A2", "A1"), ("A1", "scratch"), ("A3", "scratch")):
+        for first, second in (("A3", "A2"), ("A2", "A1"), ("A3", "A1"), ("scratch", "A1"), ("A3", "scratch")):
             made[named(f"{first} - {second}", rate)] = rows[first], rows[second]
     return made, {f"A3 - {name}": (CHOSEN, name) for name in (*CONTROLS, NO_REWINDING, *LENGTHS)}
 
@@ -68,7 +68,7 @@ def measured(bench: Bench) -> Found:
     plain, matched = _pairs(bench)
     found = collect(rows, plain)
     beyond.matched(bench, found, rows, matched, repairing.LEAKS)
-    repairing.diagnosed(found, rows)
+    repairing.diagnosed(bench, found, rows)
     found.notes += chosen.notes
     return found
 

@@ -60,7 +60,7 @@ def measured(bench: Bench) -> Found:
     plain, pairs = _pairs(bench)
     found = collect(rows, plain)
     beyond.matched(bench, found, rows, pairs, repairing.LEAKS)
-    repairing.diagnosed(found, rows)
+    repairing.diagnosed(bench, found, rows)
     by_name = {row.name: _spread(row) for row in rows}
     found.numbers |= {(name, "spread"): Estimate(value) for name, value in by_name.items()}
     for pair, (first, second) in plain.items():

@@ -361,7 +361,7 @@ def test_the_authors_values_are_in_the_recipe_of_the_job_and_in_its_identity():
         ({"executor": "inline", "workers": 3}, r"workers: 3 processes, and the executor inline is this one: leave one"),
         (
             {"executor": "ray", "workers": 3, "device": "cpu"},
-            r"workers: with the executor ray on the CPU a model takes",
+            r"workers: with the executor ray on the CPU a model",
         ),
         ({"executor": "slurm"}, r"executor: .*'inline'.*'ray'"),
     ],

@@ -7,10 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 
+from reticent.population.executors import inline, processes, ray_tasks
 from reticent.population.executors.base import Failure, Results
-from reticent.population.executors.inline import inline
-from reticent.population.executors.processes import processes
-from reticent.population.executors.ray_tasks import ray_tasks
 from reticent.population.population import Population
 from reticent.store import Store
 
@@ -32,10 +30,10 @@ class Executor:
     def bound(self, workers: int, device: str) -> Callable[[Population, Store, list[int]], Results]:
         """Say how models are made by so many workers: in all, or with Ray on each GPU."""
         if self.name == "ray":
-            return partial(ray_tasks, device=device, workers=workers, address=self.address)
+            return partial(ray_tasks.results, device=device, workers=workers, address=self.address)
         if self.name == "inline" or (self.name == "auto" and workers == 1):
-            return partial(inline, device=device)
-        return partial(processes, device=device, workers=workers)
+            return partial(inline.results, device=device)
+        return partial(processes.results, device=device, workers=workers)
 
 
 AUTO = Executor()

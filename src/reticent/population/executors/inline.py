@@ -6,7 +6,7 @@ from reticent.population.worker import Maker
 from reticent.store import Store
 
 
-def inline(population: Population, store: Store, models: list[int], *, device: str) -> Results:
+def results(population: Population, store: Store, models: list[int], *, device: str) -> Results:
     """Make models one after the other in this process."""
     maker = Maker(population, store, device)
     for model in models:

@@ -88,7 +88,7 @@ def silent_orphans() -> Iterator[None]:
         spawn.get_command_line = usual
 
 
-def processes(population: Population, store: Store, models: list[int], *, device: str, workers: int) -> Results:
+def results(population: Population, store: Store, models: list[int], *, device: str, workers: int) -> Results:
     """Make models in so many processes of this machine, on one device."""
     context = multiprocessing.get_context("spawn")
     arguments = (population, store.address, device)

@@ -49,7 +49,7 @@ class Parcel:
     versions: dict[str, str]
 
 
-def ray_tasks(
+def results(
     population: Population, store: Store, models: list[int], *, device: str, workers: int, address: str | None
 ) -> Results:
     """Make models as tasks of a Ray cluster, each on one core, or on one of as many parts of a GPU as `workers` says.
@@ -99,6 +99,7 @@ def _connected(ray: Any, address: str | None) -> Iterator[None]:
     main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGTERM)
     try:
+        _check_reachable(address)
         ray.init(
             address=address, include_dashboard=None if address else False, log_to_driver=False, logging_level="ERROR"
         )
@@ -114,6 +115,13 @@ def _connected(ray: Any, address: str | None) -> Iterator[None]:
         yield
     finally:
         ray.shutdown()
+
+
+def _check_reachable(address: str | None) -> None:
+    """Fail in seconds where nothing listens, which Ray tries again for minutes."""
+    host, colon, port = (address or "").rpartition(":")
+    if colon and port.isdecimal():
+        socket.create_connection((host, int(port)), timeout=10).close()
 
 
 def _result(ray: Any, ref: Any, model: int, store: Store) -> Made | Failure:

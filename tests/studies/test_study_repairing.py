@@ -168,7 +168,7 @@ def test_each_reading_changes_one_thing(scale):
         made = checked(*cwrf_readings._rows(one, CHOSEN), "mlp")
         for title in titles(one.options["defenses"]):
             usual = made[cwrf_readings.read(title, cwrf_readings.lasting(10))] if 10 in one.options["lengths"] else None
-            for reading in cwrf_readings.READINGS:
+            for reading, options in (cwrf_readings.READINGS | cwrf_readings.OF_BATCH_NORM).items():
                 name = cwrf_readings.read(title, reading)
                 if usual is not None and name in made:
                     told, its = (
@@ -176,12 +176,12 @@ def test_each_reading_changes_one_thing(scale):
                         for r in (usual, made[name])
                     )
                     changed = {key for key in told if told[key] != its[key]}
-                    assert changed == {part.split("=")[0] for part in cwrf_readings.READINGS[reading]}
+                    assert changed == {part.split("=")[0] for part in options}
         known = {*made, *(cwrf_readings.read(title, cwrf_readings.USUAL) for title in TITLES.values())}
         pairs = cwrf_readings._pairs(one, CHOSEN)
         assert all({first, second} <= known for first, second in pairs.values())
         mlp = one.setting.network == "MLP"
-        assert (cwrf_readings.OF_BATCH_NORM in cwrf_readings.readings(one.setting)) != mlp
+        assert (set(cwrf_readings.OF_BATCH_NORM) <= set(cwrf_readings.readings(one.setting))) != mlp
 
 
 # What is measured of it.
@@ -238,6 +238,12 @@ def test_a_row_says_what_was_rewound_and_what_was_left_of_utility():
     assert found.numbers["A3", "accuracy_rewound"].value == pytest.approx(0.5)
     assert not any(name == "scratch" for name, _ in found.numbers)
     assert CwrfFacts(weights=1, rewound=0, rate=0.0).accuracy_rewound == {}
+
+
+def test_a_defense_that_never_acts_in_so_few_epochs_is_named():
+    losses = {NONE: 0.3, "No defense, shorter": 0.9, "RelaxLoss, shorter": 0.9, "HAMP, shorter": 0.8, "RelaxLoss": 0.9}
+    rows = [row(name, loss_members=loss) for name, loss in losses.items()]
+    assert list(cwrf_defenses._never_acting(rows)) == ["RelaxLoss, shorter"]
 
 
 @pytest.mark.parametrize(("left", "scored"), [(0.1, True), (0.5, False)])

@@ -12,8 +12,10 @@ from reticent.procedures.check import check
 from reticent.store import Store
 from reticent.studies import STUDIES
 from reticent.studies.base import Bench, Found, Results, Setting
+from reticent.studies.beyond import NONE
 from reticent.studies.document import judge
 from reticent.studies.judging import finding
+from reticent.studies.metrics import beside, even
 from reticent.studies.numbers import Estimate
 from reticent.studies.pptp import cost, rows, timing
 from reticent.studies.pptp.cost import MEMORY, REPEATS, TIME, Taken
@@ -59,7 +61,7 @@ def test_the_papers_stages_are_those_of_its_table():
 def premises(titles=("RelaxLoss",)):
     """A network whose named stage is the first risky one, and defenses that act."""
     numbers = {(RISKY_STAGE, "effect"): 0.8, (SAFE_STAGE, "effect"): 0.5}
-    return numbers | {(rows.beside(title, rows.NONE), auc): -0.2 for title in titles for auc in AUCS}
+    return numbers | {(beside(title, NONE), auc): -0.2 for title in titles for auc in AUCS}
 
 
 def designed():
@@ -69,8 +71,8 @@ def designed():
         numbers |= {(half(name), auc): 0.05 for name in (rows.LAST, rows.LAST_TUNED)} | {(half(rows.RISKY), auc): -0.05}
         numbers[rows.RISKY, f"excess_{auc}"] = -0.05
         for other in (rows.SCRATCH, rows.RISKY_TUNED, rows.ALL):
-            numbers[rows.even(rows.RISKY, other), auc] = -0.05
-            numbers[rows.even(rows.RISKY, other), "excess_accuracy"] = 0.0
+            numbers[even(rows.RISKY, other), auc] = -0.05
+            numbers[even(rows.RISKY, other), "excess_accuracy"] = 0.0
     return numbers
 
 
@@ -78,15 +80,15 @@ def traded():
     """Numbers with which every claim of `pptp-defenses` holds, but for SELENA, which the setting lacks."""
     numbers = premises(TITLES)
     for name, title in [*((rows.with_pptp(title), title) for title in TITLES), (rows.CS_KD, "RelaxLoss")]:
-        numbers[rows.beside(name, title), "accuracy"] = 0.05
-        numbers[rows.beside(name, title), "auc_correctness"] = 0.0
+        numbers[beside(name, title), "accuracy"] = 0.05
+        numbers[beside(name, title), "auc_correctness"] = 0.0
         numbers[name, "excess_accuracy"] = 0.0
         for auc in AUCS:
-            numbers[rows.beside(name, title), auc] = 0.0
+            numbers[beside(name, title), auc] = 0.0
             numbers[name, f"excess_{auc}"] = -0.05
             for other in (title, rows.shorter(title)):
-                numbers[rows.even(name, other), auc] = -0.05
-                numbers[rows.even(name, other), "excess_accuracy"] = 0.0
+                numbers[even(name, other), auc] = -0.05
+                numbers[even(name, other), "excess_accuracy"] = 0.0
     return numbers
 
 
@@ -95,9 +97,9 @@ def costly():
     numbers = {}
     for title in TITLES:
         name = rows.with_pptp(title)
-        numbers |= {(rows.beside(name, other), metric): -0.5 for other in (title, rows.shorter(title))
+        numbers |= {(beside(name, other), metric): -0.5 for other in (title, rows.shorter(title))
                     for metric in (TIME, MEMORY)}  # fmt: skip
-        numbers[rows.beside(cost.whole(title), title), TIME] = 0.0
+        numbers[beside(cost.whole(title), title), TIME] = 0.0
     return numbers
 
 
@@ -137,36 +139,36 @@ AGAINST = [
     *(
         (
             "pptp-designs",
-            {(rows.even(rows.RISKY, rows.SCRATCH), auc): 0.0},
+            {(even(rows.RISKY, rows.SCRATCH), auc): 0.0},
             {f"from-scratch{'-stronger' * (auc in AUCS[2:])}"},
         )
         for auc in AUCS
     ),
-    ("pptp-designs", {(rows.even(rows.RISKY, rows.RISKY_TUNED), AUCS[0]): -0.005}, {"rewinding"}),
-    ("pptp-designs", {(rows.even(rows.RISKY, rows.ALL), "auc_rmia"): 0.05}, {"half-as-long"}),
+    ("pptp-designs", {(even(rows.RISKY, rows.RISKY_TUNED), AUCS[0]): -0.005}, {"rewinding"}),
+    ("pptp-designs", {(even(rows.RISKY, rows.ALL), "auc_rmia"): 0.05}, {"half-as-long"}),
     ("pptp-designs", {(rows.RISKY, "excess_auc_lira"): 0.05}, {"control"}),
     (
         "pptp-defenses",
-        {(rows.beside(RELAXED, "RelaxLoss"), "accuracy"): 0.0},
+        {(beside(RELAXED, "RelaxLoss"), "accuracy"): 0.0},
         {"relaxloss-trade", "relaxloss-trade-stronger"},
     ),
-    ("pptp-defenses", {(rows.beside(RELAXED, "RelaxLoss"), AUCS[1]): 0.03}, {"relaxloss-trade"}),
-    ("pptp-defenses", {(rows.beside(ADVERSARIAL, "Adv-Reg"), "auc_lira"): 0.03}, {"advreg-trade-stronger"}),
-    ("pptp-defenses", {(rows.even(RELAXED, "RelaxLoss"), "auc_lira"): 0.0}, {"relaxloss-matched"}),
+    ("pptp-defenses", {(beside(RELAXED, "RelaxLoss"), AUCS[1]): 0.03}, {"relaxloss-trade"}),
+    ("pptp-defenses", {(beside(ADVERSARIAL, "Adv-Reg"), "auc_lira"): 0.03}, {"advreg-trade-stronger"}),
+    ("pptp-defenses", {(even(RELAXED, "RelaxLoss"), "auc_lira"): 0.0}, {"relaxloss-matched"}),
     (
         "pptp-defenses",
-        {(rows.even(ADVERSARIAL, rows.shorter("Adv-Reg")), "auc_rmia"): 0.02},
+        {(even(ADVERSARIAL, rows.shorter("Adv-Reg")), "auc_rmia"): 0.02},
         {"advreg-half-as-long"},
     ),
     ("pptp-defenses", {(ADVERSARIAL, "excess_auc_lira"): 0.0}, {"advreg-control"}),
-    ("pptp-defenses", {(rows.beside(ADVERSARIAL, "Adv-Reg"), "auc_correctness"): -0.04}, {"correctness"}),
-    ("pptp-defenses", {(rows.beside(rows.CS_KD, "RelaxLoss"), "accuracy"): -0.04}, {"cs-kd"}),
-    ("pptp-defenses", {(rows.beside(rows.CS_KD, "RelaxLoss"), "auc_confidence"): 0.04}, {"cs-kd"}),
-    ("pptp-cost", {(rows.beside(RELAXED, "RelaxLoss"), TIME): -0.05}, {"time"}),
-    ("pptp-cost", {(rows.beside(ADVERSARIAL, "Adv-Reg"), MEMORY): 0.5}, {"memory"}),
-    ("pptp-cost", {(rows.beside(ADVERSARIAL, "Adv-Reg"), MEMORY): 1.2}, {"memory", "twice"}),
-    ("pptp-cost", {(rows.beside(RELAXED, rows.shorter("RelaxLoss")), TIME): 0.0}, {"time-half-as-long"}),
-    ("pptp-cost", {(rows.beside(cost.whole("RelaxLoss"), "RelaxLoss"), TIME): 0.5}, {"time-both"}),
+    ("pptp-defenses", {(beside(ADVERSARIAL, "Adv-Reg"), "auc_correctness"): -0.04}, {"correctness"}),
+    ("pptp-defenses", {(beside(rows.CS_KD, "RelaxLoss"), "accuracy"): -0.04}, {"cs-kd"}),
+    ("pptp-defenses", {(beside(rows.CS_KD, "RelaxLoss"), "auc_confidence"): 0.04}, {"cs-kd"}),
+    ("pptp-cost", {(beside(RELAXED, "RelaxLoss"), TIME): -0.05}, {"time"}),
+    ("pptp-cost", {(beside(ADVERSARIAL, "Adv-Reg"), MEMORY): 0.5}, {"memory"}),
+    ("pptp-cost", {(beside(ADVERSARIAL, "Adv-Reg"), MEMORY): 1.2}, {"memory", "twice"}),
+    ("pptp-cost", {(beside(RELAXED, rows.shorter("RelaxLoss")), TIME): 0.0}, {"time-half-as-long"}),
+    ("pptp-cost", {(beside(cost.whole("RelaxLoss"), "RelaxLoss"), TIME): 0.5}, {"time-both"}),
 ]
 
 
@@ -177,7 +179,7 @@ def test_a_number_against_a_claim_refutes_it_and_no_other(study, changed, refute
 
 
 def test_correctness_may_find_more_with_pptp():
-    told = answers("pptp-defenses", traded() | {(rows.beside(RELAXED, "RelaxLoss"), "auc_correctness"): 0.04})
+    told = answers("pptp-defenses", traded() | {(beside(RELAXED, "RelaxLoss"), "auc_correctness"): 0.04})
     assert told["correctness"] == "yes"
 
 
@@ -189,14 +191,14 @@ def test_without_a_risky_stage_where_it_is_named_nothing_on_leaks_can_be_told(ch
 
 
 def test_a_defense_that_does_not_act_tells_nothing_under_that_attack():
-    numbers = designed() | {(rows.beside(rows.SCRATCH, rows.NONE), "auc_lira"): -0.005}
+    numbers = designed() | {(beside(rows.SCRATCH, NONE), "auc_lira"): -0.005}
     told = answers("pptp-designs", numbers)
     stronger = {"last-layer-stronger", "risky-stages-stronger", "from-scratch-stronger", "half-as-long", "control"}
     assert {key for key, one in told.items() if one == "condition"} == stronger
 
 
 def test_another_accuracy_than_the_controls_tells_nothing():
-    changed = {(rows.even(rows.RISKY, rows.ALL), "excess_accuracy"): 0.04}
+    changed = {(even(rows.RISKY, rows.ALL), "excess_accuracy"): 0.04}
     told = answers("pptp-designs", designed() | changed)
     assert {key for key, one in told.items() if one == "unmatched"} == {"half-as-long"}
 

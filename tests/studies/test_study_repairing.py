@@ -13,16 +13,29 @@ from reticent.jobs.recipes import build_recipe
 from reticent.procedures.check import check
 from reticent.studies import STUDIES, beyond, cwrf_ablation, cwrf_defenses, cwrf_readings, presets, repairing
 from reticent.studies.base import Bench, Found, Results, Setting
-from reticent.studies.cwrf_defenses.claims import against, alone, matched
-from reticent.studies.cwrf_defenses.printed import CONTROLS, PUBLISHED, TITLES, WITH, titles
+from reticent.studies.beyond import NONE
+from reticent.studies.cwrf_defenses.claims import joined
+from reticent.studies.cwrf_defenses.printed import (
+    BY_CHANCE,
+    LONGER,
+    PUBLISHED,
+    SHORTER,
+    TITLES,
+    UNREWOUND,
+    WITH,
+    controls,
+    titles,
+)
 from reticent.studies.document import judge
 from reticent.studies.judging import finding
 from reticent.studies.matching import KNOWN, Controls
 from reticent.studies.measured import Measured
-from reticent.studies.metrics import JUDGED
+from reticent.studies.metrics import JUDGED, beside, even
 from reticent.studies.numbers import Estimate, Replicated
-from reticent.studies.repairing import NONE, Chosen, acts
+from reticent.studies.repairing import Chosen
 
+RELAXED = "RelaxLoss + CWRF"
+CONTROLS = controls({"controls": True})
 DEFENSES, ABLATION, READINGS = (STUDIES[name] for name in ("cwrf-defenses", "cwrf-ablation", "cwrf-readings"))
 SETTING = Setting("one", "one", {"epochs": 100, "dataset": "cifar10"}, network="ResNet")
 CHOSEN = Chosen(10, {"none": 0.01, "relaxloss": 0.03, "hamp": 0.01, "ccl": 0.01, "past": 0.01, "dpsgd:epsilon=8": 0.05})
@@ -134,12 +147,12 @@ def test_each_defense_stands_with_cwrf_and_its_controls(scale):
             joined = made[title + WITH]
             assert joined.procedure.method == "cwrf"
             assert joined.objective == made[title].objective
-            assert made[title + CONTROLS["shorter"]].epochs == joined.procedure.tuning_epochs == 10
+            assert made[title + SHORTER].epochs == joined.procedure.tuning_epochs == 10
             if setting.options["controls"]:
-                assert made[title + CONTROLS["longer"]].epochs == whole + 10
-                assert made[title + CONTROLS["r = 0"]].procedure == joined.procedure.replace(rate=0.0)
+                assert made[title + LONGER].epochs == whole + 10
+                assert made[title + UNREWOUND].procedure == joined.procedure.replace(rate=0.0)
                 chance = joined.procedure.replace(mask="random-within")
-                assert made[title + CONTROLS["by chance"]].procedure == chance
+                assert made[title + BY_CHANCE].procedure == chance
         plain, beyond = cwrf_defenses._pairs(one)
         assert all({first, second} <= set(made) for first, second in (*plain.values(), *beyond.values()))
 
@@ -197,6 +210,20 @@ def test_pairs_are_differences_of_what_lies_beyond_each_rows_control(monkeypatch
     assert found.numbers["a - b", "excess_accuracy"].error == KNOWN
     (note,) = found.notes
     assert note.startswith("seed 7: controls are stopped 0.4 (40.0 %, LiRA AUC 0.720); stopped 0.6 (60.0 %")
+    assert "drawn on" not in note
+
+
+def test_the_note_of_controls_names_rows_whose_accuracy_lies_beyond_all_of_them(monkeypatch):
+    stopped = [row(f"stopped {a}", a, auc_lira=0.4 + 0.8 * a) for a in (0.4, 0.6)]
+    monkeypatch.setattr(beyond, "controls", lambda *_: Controls(tuple(stopped), {}))
+    rows = [row("none", 0.9, auc_lira=0.9), *(row(name, a, auc_lira=0.5) for name, a in (("a", 0.5), ("b", 0.35)))]
+    rows += [row("c", 0.6, auc_lira=0.5), row("d", 0.65, auc_lira=0.5), row("e", 0.1, auc_lira=0.5)]
+    found = Found(rows={one.name: "" for one in rows})
+    beyond.matched(SimpleNamespace(seed=7), found, rows, {}, ("auc_lira",))
+    (note,) = found.notes
+    assert note.endswith("; for b and d the line between two of them is drawn on beyond both.")
+    assert found.numbers["b", "excess_accuracy"].value == 0
+    assert found.numbers["e", "excess_accuracy"].value < -0.1  # Too far to be drawn on: that is told as what it misses.
 
 
 def test_a_row_says_what_was_rewound_and_what_was_left_of_utility():
@@ -249,10 +276,10 @@ def judged(key, numbers, setting=SETTING, options=None, study=DEFENSES):
     ],
 )
 def test_a_leak_is_not_judged_where_accuracy_is_not_matched(missed, wanted):
-    pairs = [matched("RelaxLoss"), *(against("RelaxLoss", control) for control in CONTROLS), "RelaxLoss + CWRF"]
+    pairs = [even(RELAXED, "RelaxLoss"), *(even(RELAXED, "RelaxLoss" + control) for control in CONTROLS), RELAXED]
     numbers = {(pair, f"auc_{attack}"): Estimate(-0.05, 0.005) for pair in pairs for attack in JUDGED}
-    numbers |= {("RelaxLoss + CWRF", f"excess_auc_{attack}"): Estimate(-0.05, 0.005) for attack in JUDGED}
-    numbers |= {(acts("RelaxLoss"), f"auc_{attack}"): Estimate(-0.1, 0.005) for attack in JUDGED}
+    numbers |= {(RELAXED, f"excess_auc_{attack}"): Estimate(-0.05, 0.005) for attack in JUDGED}
+    numbers |= {(beside("RelaxLoss", NONE), f"auc_{attack}"): Estimate(-0.1, 0.005) for attack in JUDGED}
     if missed is not None:
         numbers |= {(name, "excess_accuracy"): missed for name in pairs}
     for key in ("relaxloss-matched", "relaxloss-controls", "control"):
@@ -262,12 +289,12 @@ def test_a_leak_is_not_judged_where_accuracy_is_not_matched(missed, wanted):
 @pytest.mark.parametrize("control", CONTROLS)
 @pytest.mark.parametrize("attack", JUDGED)
 def test_one_control_that_does_as_well_is_enough_for_a_no(control, attack):
-    pairs = [against("RelaxLoss", one) for one in CONTROLS]
+    pairs = [even(RELAXED, "RelaxLoss" + one) for one in CONTROLS]
     numbers = {(pair, f"auc_{one}"): Estimate(-0.05, 0.001) for pair in pairs for one in JUDGED}
     numbers |= {(pair, "excess_accuracy"): Estimate(0.0, KNOWN) for pair in pairs}
-    numbers |= {(acts("RelaxLoss"), f"auc_{one}"): Estimate(-0.1, 0.005) for one in JUDGED}
+    numbers |= {(beside("RelaxLoss", NONE), f"auc_{one}"): Estimate(-0.1, 0.005) for one in JUDGED}
     assert judged("relaxloss-controls", numbers)[0] == "yes"
-    numbers[against("RelaxLoss", control), f"auc_{attack}"] = Estimate(0.0, 0.001)
+    numbers[even(RELAXED, "RelaxLoss" + control), f"auc_{attack}"] = Estimate(0.0, 0.001)
     assert judged("relaxloss-controls", numbers)[0] == "no"
 
 
@@ -284,11 +311,11 @@ def test_one_control_that_does_as_well_is_enough_for_a_no(control, attack):
 )
 def test_where_the_defense_alone_does_not_lower_the_leak_nothing_is_told_of_what_cwrf_adds_to_it(lone, wanted):
     """As it was on Location30: HAMP raised LiRA's AUC from 0.927 to 0.996, and CCL did nothing."""
-    numbers = {(alone("HAMP"), "auc_lira"): Estimate(0.05, 0.005), (alone("HAMP"), "accuracy"): Estimate(0.0, 0.001)}
-    numbers |= {(matched("HAMP"), f"auc_{one}"): Estimate(0.05, 0.005) for one in JUDGED}
-    numbers[matched("HAMP"), "excess_accuracy"] = Estimate(0.0, KNOWN)
+    numbers = {(joined("HAMP"), "auc_lira"): Estimate(0.05, 0.005), (joined("HAMP"), "accuracy"): Estimate(0.0, 0.001)}
+    numbers |= {(even("HAMP + CWRF", "HAMP"), f"auc_{one}"): Estimate(0.05, 0.005) for one in JUDGED}
+    numbers[even("HAMP + CWRF", "HAMP"), "excess_accuracy"] = Estimate(0.0, KNOWN)
     if lone is not None:
-        numbers |= {(acts("HAMP"), f"auc_{one}"): lone for one in JUDGED}
+        numbers |= {(beside("HAMP", NONE), f"auc_{one}"): lone for one in JUDGED}
     *found, verdict = judged("hamp-lira", numbers)
     assert tuple(found) == wanted
     assert (verdict.verdict, verdict.reason) == ("not reproduced" if wanted[0] == "no" else "can't tell", wanted[1])
@@ -297,11 +324,11 @@ def test_where_the_defense_alone_does_not_lower_the_leak_nothing_is_told_of_what
 
 def test_the_papers_claim_is_of_auc_as_it_is_and_of_an_accuracy_that_is_kept():
     numbers = {
-        (acts("RelaxLoss"), "auc_lira"): Estimate(-0.1, 0.005),
-        (alone("RelaxLoss"), "auc_lira"): Estimate(-0.05, 0.001),
+        (beside("RelaxLoss", NONE), "auc_lira"): Estimate(-0.1, 0.005),
+        (joined("RelaxLoss"), "auc_lira"): Estimate(-0.05, 0.001),
     }
     for cost, wanted in ((-0.005, "yes"), (-0.05, "no")):
-        numbers[alone("RelaxLoss"), "accuracy"] = Estimate(cost, 0.001)
+        numbers[joined("RelaxLoss"), "accuracy"] = Estimate(cost, 0.001)
         assert judged("relaxloss-lira", numbers)[0] == wanted
 
 
@@ -309,10 +336,10 @@ def test_the_papers_own_setting_is_one_only_where_the_undefended_row_is_as_print
     own = Setting("resnet18", "ResNet18", SETTING.base, {}, "ResNet18", "ResNet")
     printed = PUBLISHED[0].rows[NONE]
     numbers = {
-        (acts("RelaxLoss"), "auc_lira"): Estimate(-0.1, 0.005),
-        (alone("RelaxLoss"), "auc_lira"): Estimate(-0.05, 0.001),
+        (beside("RelaxLoss", NONE), "auc_lira"): Estimate(-0.1, 0.005),
+        (joined("RelaxLoss"), "auc_lira"): Estimate(-0.05, 0.001),
     }
-    numbers[alone("RelaxLoss"), "accuracy"] = Estimate(0.0, 0.001)
+    numbers[joined("RelaxLoss"), "accuracy"] = Estimate(0.0, 0.001)
     for off, wanted in ((0.04, ("yes", None)), (-0.04, ("yes", None)), (0.06, ("open", "setting"))):
         for metric in ("accuracy", "auc_lira"):
             near = {(NONE, one): Estimate(printed[one][0], 0.001) for one in ("accuracy", "auc_lira")}
@@ -326,7 +353,7 @@ def test_the_papers_own_setting_is_one_only_where_the_undefended_row_is_as_print
 def test_accuracy_is_steadier_where_its_deviation_falls_by_a_fifth():
     for ratio, wanted in ((0.5, "yes"), (0.9, "no"), (1.5, "no")):
         seeds = [
-            Found(numbers={(alone("RelaxLoss"), "spread"): Estimate(math.log(ratio) + x)}) for x in (0, 0.01, -0.01)
+            Found(numbers={(joined("RelaxLoss"), "spread"): Estimate(math.log(ratio) + x)}) for x in (0, 0.01, -0.01)
         ]
         claim = next(one for one in DEFENSES.claims if one.key == "steadier")
         setting = Setting("one", "one", SETTING.base, {"defenses": ("relaxloss",)}, network="ResNet")
@@ -335,7 +362,7 @@ def test_accuracy_is_steadier_where_its_deviation_falls_by_a_fifth():
 
 
 def test_convergence_is_asked_on_100_classes_alone():
-    numbers = {("HAMP", "accuracy"): Estimate(0.02, 0.001), (alone("HAMP"), "accuracy"): Estimate(0.3, 0.01)}
+    numbers = {("HAMP", "accuracy"): Estimate(0.02, 0.001), (joined("HAMP"), "accuracy"): Estimate(0.3, 0.01)}
     assert judged("converges", numbers)[:2] == ("open", "unmeasured")
     hundred = Setting("one", "one", {"dataset": "cifar100"}, network="ResNet")
     assert judged("converges", numbers, hundred)[0] == "yes"
@@ -353,7 +380,7 @@ def test_the_claims_of_the_ablation_on_controls_go_with_the_numbers(at, wanted):
     keys = {"mask-random", "mask-magnitude", "mask-learnability", "rewinding", "training-less", "initial-values"}
     found = {claim.key: finding(claim.parts(results))[0] for claim in ABLATION.claims if claim.key in keys}
     assert found == dict.fromkeys(keys, wanted)
-    for pair in ("A3 - Random within", "A3 - From scratch, shorter"):
+    for pair in (even(cwrf_ablation.CHOSEN, name) for name in ("Random within", "From scratch, shorter")):
         other = numbers | {(pair, "auc_learned"): Estimate(0.0, 0.001)}
         results = Results((one,), {one.key: [Found(numbers=other)]})
         key = "mask-random" if "Random" in pair else "training-less"
@@ -376,9 +403,9 @@ def test_rewinding_to_a_guess_is_judged_from_three_seeds_on():
 def test_readings_that_do_not_agree_settle_nothing_but_that(alone_lowers, wanted):
     one = READINGS.scales["small"].settings[0]
     names = [cwrf_readings.read("RelaxLoss", reading) for reading in cwrf_readings.readings(one)]
-    numbers = {(acts("RelaxLoss"), "auc_lira"): Estimate(-0.1 if alone_lowers else 0.1, 0.001)}
+    numbers = {(beside("RelaxLoss", NONE), "auc_lira"): Estimate(-0.1 if alone_lowers else 0.1, 0.001)}
     for place, name in enumerate(names):
-        pair = cwrf_readings.adds(name)
+        pair = even(name, "RelaxLoss")
         numbers |= {
             (pair, "auc_lira"): Estimate(-0.05 if place else 0.05, 0.001),
             (pair, "excess_accuracy"): Estimate(0.0, KNOWN),

@@ -11,13 +11,13 @@ from reticent.jobs.config import gather
 from reticent.jobs.recipes import build_recipe
 from reticent.studies import STUDIES
 from reticent.studies.base import Found, Results, Scale, Setting
+from reticent.studies.beyond import NONE
 from reticent.studies.cwrf_ablation import _pairs
 from reticent.studies.cwrf_ablation.rows import SCRATCH, named
 from reticent.studies.cwrf_defenses.printed import METRICS, TITLES, WITH
 from reticent.studies.document import assemble, judge
 from reticent.studies.judging import better, finding
 from reticent.studies.numbers import Estimate, Pooled
-from reticent.studies.repairing import NONE
 
 PAPER = Path("/work/shared/papers/001_2a30e3021cb883aa.txt")
 RECORDS = type("Records", (), {"name": "x", "digest": "d", "classes": 2, "__len__": lambda _: 3})()
@@ -96,7 +96,7 @@ def test_claims_of_a_study_with_numbers_that_favour_them_are_reproduced():
     for sign, wanted in ((1, "yes"), (-1, "no")):
         found = Found()
         for name in plain:
-            flip = -1 if name.startswith("A1 -") else 1
+            flip = -1 if name.startswith("A1,") else 1
             found.numbers |= {(name, metric): Estimate(value * flip * sign, 0.001) for metric, value in good.items()}
         results = Results((setting,), {setting.key: [found]})
         answers = {claim.key: finding(claim.parts(results))[0] for claim in study.claims}

@@ -7,17 +7,18 @@ which the initial model is asked, lambda, the steps of scoring, or the values th
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import partial
 
 from reticent.findings.study import DotsPanel, Figure, Level
 from reticent.options import Options
 from reticent.studies import beyond, presets, repairing
 from reticent.studies.base import Bench, Claim, Found, Results, Scale, Setting, Study, each
-from reticent.studies.beyond import UNMATCHED
+from reticent.studies.beyond import NONE, UNMATCHED, acts, against
 from reticent.studies.cwrf_defenses.printed import TITLES, titles
 from reticent.studies.judging import Part
-from reticent.studies.measured import Pairs, Recipes, collect, measure_all
-from reticent.studies.metrics import AUC, JUDGED, METRICS, columns
-from reticent.studies.repairing import NONE, Chosen, acts, lower, lowers
+from reticent.studies.measured import Pairs, Recipes, collect, differences, measure_all
+from reticent.studies.metrics import AUC, JUDGED, METRICS, columns, even
+from reticent.studies.repairing import Chosen
 
 USUAL = "usual reading"
 READINGS = {
@@ -83,19 +84,14 @@ def _pairs(bench: Bench, chosen: Chosen) -> Pairs:
         lengths = {lasting(epochs): epochs for epochs in bench.options["lengths"]}
         for reading in readings(bench.setting):
             row = read(title, reading)
-            made[adds(row)] = row, title
-            made[over(row)] = row, alone(title, lengths.get(reading, chosen.tuning_epochs))
+            made[even(row, title)] = row, title
+            made[even(row, shorter(title))] = row, alone(title, lengths.get(reading, chosen.tuning_epochs))
     return made
 
 
-def adds(row: str) -> str:
-    """Name the contrast with the defense alone."""
-    return f"{row} - alone"
-
-
-def over(row: str) -> str:
-    """Name the contrast with the defense alone, for as long as the fine-tuning."""
-    return f"{row} - shorter"
+def shorter(title: str) -> str:
+    """Name a defense alone, for as long as the fine-tuning of the reading that it stands beside."""
+    return f"{title} alone, as long as the fine-tuning"
 
 
 def measured(bench: Bench) -> Found:
@@ -106,14 +102,14 @@ def measured(bench: Bench) -> Found:
     for title in titles(bench.options["defenses"]):
         same = known[read(title, lasting(chosen.tuning_epochs))]
         rows.append(replace(same, name=read(title, USUAL)))
-    plain = {acts(title): (title, NONE) for title in titles(bench.options["defenses"])}
+    plain = differences((title, NONE) for title in titles(bench.options["defenses"]))
     found, pairs = collect(rows, plain), _pairs(bench, chosen)
     beyond.matched(bench, found, rows, pairs, repairing.LEAKS)
     for attack in JUDGED:
         for title in titles(bench.options["defenses"]):
             for row in (read(title, reading) for reading in readings(bench.setting)):
-                found.numbers[row, f"adds_auc_{attack}"] = found.numbers[adds(row), f"auc_{attack}"]
-                found.numbers[row, f"over_auc_{attack}"] = found.numbers[over(row), f"auc_{attack}"]
+                found.numbers[row, f"adds_auc_{attack}"] = found.numbers[even(row, title), f"auc_{attack}"]
+                found.numbers[row, f"over_auc_{attack}"] = found.numbers[even(row, shorter(title)), f"auc_{attack}"]
     repairing.diagnosed(found, rows)
     found.notes += chosen.notes
     return found
@@ -145,12 +141,9 @@ def _claims(name: str, attack: str) -> tuple[Claim, Claim]:
     source = "implied by Table 3; readings that the paper lacks"
     condition = f"{UNMATCHED} Nor can it where {title} alone is not shown to lower that AUC by {AUC:g} or more."
 
-    def asked(results: Results, one: Setting, contrast: str) -> Iterator[Part]:
+    def asked(results: Results, one: Setting, other: str) -> Iterator[Part]:
         for reading in readings(one) if title in titles(one.options["defenses"]) else ():
-            row = read(title, reading)
-            pair = adds(row) if contrast == "adds" else over(row)
-            acting = lowers(results, one, title, f"auc_{attack}")
-            yield lower(results, one, pair, f"auc_{attack}", f"{reading}, {title}", acting=acting)
+            yield from against(results, one, read(title, reading), other, (attack,), partial(acts, results, one, title))
 
     return (
         Claim(
@@ -159,7 +152,7 @@ def _claims(name: str, attack: str) -> tuple[Claim, Claim]:
             source,
             f"In each setting and by each reading: the AUC of CWRF + {title} less that of its early-stopped control, "
             f"less the same of {title} alone, is below zero by {AUC:g} or more. {condition}",
-            each(lambda results, one: asked(results, one, "adds")),
+            each(lambda results, one: asked(results, one, title)),
             "ours",
         ),
         Claim(
@@ -169,7 +162,7 @@ def _claims(name: str, attack: str) -> tuple[Claim, Claim]:
             source,
             f"In each setting and by each reading: the same against {title} alone for as many epochs as the "
             f"fine-tuning has, by {AUC:g} or more. {condition}",
-            each(lambda results, one: asked(results, one, "over")),
+            each(lambda results, one: asked(results, one, shorter(title))),
             "ours",
         ),
     )

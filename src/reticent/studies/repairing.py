@@ -9,16 +9,16 @@ the best light, by what the claims ask.
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from statistics import fmean
 
 from reticent import seeds
 from reticent.rounding import fraction, number, percent, signed
-from reticent.studies import beyond, matching
-from reticent.studies.base import Bench, Found, Results, Setting
-from reticent.studies.judging import Part, better
+from reticent.studies import matching
+from reticent.studies.base import Bench, Found
+from reticent.studies.beyond import NONE
 from reticent.studies.measured import Measured, measure
-from reticent.studies.metrics import AUC, JUDGED, POINTS
+from reticent.studies.metrics import JUDGED, POINTS
 from reticent.studies.numbers import Estimate
 
 PRINTED_LOSS, PRINTED_AT = 0.1502, 0.001
@@ -27,28 +27,20 @@ CHOSEN_BY = "relaxloss"
 """The defense of Table 2, by which the length is chosen."""
 LEAKS = tuple(f"auc_{attack}" for attack in JUDGED)
 """What is judged at matched accuracy."""
-BY_CHANCE = "mask=random-within"
-"""The control of the mask: as many weights of each parameter tensor, drawn by chance."""
-
-NONE = "No defense"
-"""The undefended row."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What was chosen before any attack on what is reported.
+    """What was chosen before any attack on what is reported, and how, in sentences.
 
-    Attributes:
-        tuning_epochs: of CWRF's fine-tuning.
-        rates: share of the weights that is rewound, by defense as it is asked for.
-        relaxloss: RelaxLoss as it is asked for, with its level where that was chosen.
-        notes: how, in sentences.
+    `rates` are the shares of the weights that are rewound, by defense as it is asked for; `relaxloss` is that defense
+    with its level, where that was chosen.
     """
 
     tuning_epochs: int
     rates: Mapping[str, float]
     relaxloss: str = CHOSEN_BY
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[str, ...] = ()
 
     def named(self, defense: str) -> str:
         """Name a defense as it is asked for here."""
@@ -163,23 +155,6 @@ def _unattacked(bench: Bench, defense: str) -> Measured:
 
 def _mean(row: Measured, metric: str) -> float:
     return float(row.measures[metric].observed.mean())
-
-
-def acts(title: str) -> str:
-    """Name the contrast of a defense alone with none."""
-    return f"{title} - {NONE}"
-
-
-def lowers(results: Results, one: Setting, title: str, metric: str) -> bool:
-    """Say whether a defense alone lowers the leak, which the paper takes for granted."""
-    number = results.get(one.key, acts(title), metric)
-    return title == NONE or better(title, number, AUC, lower=True).answer() == "yes"
-
-
-def lower(results: Results, one: Setting, name: str, metric: str, label: str, *, acting: bool = True) -> Part:
-    """Ask whether a leak is lower at matched accuracy, if that is matched and the defense does anything."""
-    part = beyond.lower(results, one, name, metric, label)
-    return part if part.number is None or acting else replace(part, void="condition")
 
 
 def diagnosed(found: Found, rows: Iterable[Measured]) -> None:

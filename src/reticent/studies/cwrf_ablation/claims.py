@@ -3,11 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from reticent.studies.base import Claim, Results, Setting, each
-from reticent.studies.beyond import UNMATCHED
-from reticent.studies.cwrf_ablation.rows import CHANCE, LENGTHS, NO_REWINDING, named
+from reticent.studies.beyond import UNMATCHED, against
+from reticent.studies.cwrf_ablation.rows import CHANCE, CHOSEN, LENGTHS, NO_REWINDING, PAIRS, at_rate, named
 from reticent.studies.judging import Part, better, no_worse, reaches
-from reticent.studies.metrics import AUC, JUDGED, LOSS, POINTS, Ask, difference
-from reticent.studies.repairing import lower
+from reticent.studies.metrics import AUC, LOSS, POINTS, Ask, beside, difference
 
 CRASH = 0.05
 """What a crash of accuracy is."""
@@ -27,13 +26,14 @@ Asks = Mapping[str, Ask]
 """Metric -> whether the first row of a pair must be better, or no worse."""
 LEARNS: Asks = {"loss": better, "accuracy": no_worse}
 Parts = Callable[[Results], list[Part]]
+TRAINED, REMOVED, FROM_SCRATCH, WHOLE = PAIRS
 
 
-def _at_each_rate(pair: str, asks: Asks = LEARNS, least: float = 0.0) -> Parts:
+def _at_each_rate(pair: tuple[str, str], asks: Asks = LEARNS, least: float = 0.0) -> Parts:
     """Ask the same of a difference at several rates in each setting."""
     return each(
         lambda results, one: (
-            difference(results, one, named(pair, rate), metric, ask)
+            difference(results, one, beside(*at_rate(pair, rate)), metric, ask)
             for rate in one.options["rates"]
             if rate >= least
             for metric, ask in asks.items()
@@ -43,22 +43,14 @@ def _at_each_rate(pair: str, asks: Asks = LEARNS, least: float = 0.0) -> Parts:
 
 def _against(*names: str) -> Parts:
     """Ask whether A3 gives less to find than other rows, at matched accuracy."""
-    return each(
-        lambda results, one: (
-            lower(
-                results, one, f"A3 - {name}", f"auc_{attack}", f"AUC of {said}, A3 against {name} at matched accuracy"
-            )
-            for name in names
-            for attack, said in JUDGED.items()
-        )
-    )
+    return each(lambda results, one: (part for name in names for part in against(results, one, CHOSEN, name)))
 
 
 def _crash(results: Results, one: Setting) -> Iterator[Part]:
     for rate in one.options["rates"]:
-        label = f"accuracy, {named('A1 against scratch', rate)}, {one.label}"
-        number = results.get(one.key, named("A1 - scratch", rate), "accuracy")
-        yield reaches(label, number, -CRASH, lower=True, metric="points")
+        pair = beside(*at_rate(FROM_SCRATCH, rate))
+        label = f"accuracy, {pair.replace(' - ', ' against ')}, {one.label}"
+        yield reaches(label, results.get(one.key, pair, "accuracy"), -CRASH, lower=True, metric="points")
 
 
 def _chance(results: Results, one: Setting) -> Iterator[Part]:
@@ -87,14 +79,14 @@ CLAIMS = (
         "A3 (train what is not vulnerable) is better than A2 (train what is vulnerable).",
         "section 4.4, figure and Table 2",
         f"{EACH_RATE}: {LESS_LOSS}.",
-        _at_each_rate("A3 - A2"),
+        _at_each_rate(TRAINED),
     ),
     _paper(
         "a2-a1",
         "A2 (rewind) is better than A1 (remove).",
         "section 4.4, figure",
         f"{EACH_RATE}: {LESS_LOSS}.",
-        _at_each_rate("A2 - A1"),
+        _at_each_rate(REMOVED),
     ),
     _paper(
         "a1-crash",
@@ -108,14 +100,14 @@ CLAIMS = (
         "A3 has a smaller loss gap between members and others than A2 at r = 3 % and 5 %.",
         "section 4.4, Table 2",
         f"In each setting and at each rate from 3 % on: the gap is smaller by {LOSS:g} nats or more.",
-        _at_each_rate("A3 - A2", {"gap": better}, least=0.03),
+        _at_each_rate(TRAINED, {"gap": better}, least=0.03),
     ),
     _paper(
         "a3-scratch",
         "A3 has a lower test loss than training from scratch with the same objective.",
         "section 4.4, Table 2",
         f"{EACH_RATE}: {LESS_LOSS}.",
-        _at_each_rate("A3 - scratch"),
+        _at_each_rate(WHOLE),
     ),
     _ours(
         "mask-random",

@@ -11,16 +11,26 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from reticent.findings.study import DotsPanel, Figure, Level
+from reticent.findings.study import Figure
 from reticent.options import Options
 from reticent.studies import beyond, presets, repairing
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
-from reticent.studies.cwrf_defenses.claims import CLAIMS, against, alone, matched
-from reticent.studies.cwrf_defenses.printed import CONTROLS, PUBLISHED, WITH, titles
-from reticent.studies.measured import Measured, Pairs, Recipes, collect, measure_all
-from reticent.studies.metrics import ATTACKS, METRICS, POINTS, columns
+from reticent.studies.beyond import NONE
+from reticent.studies.cwrf_defenses.claims import CLAIMS
+from reticent.studies.cwrf_defenses.printed import (
+    BY_CHANCE,
+    LONGER,
+    PUBLISHED,
+    SHORTER,
+    UNREWOUND,
+    WITH,
+    controls,
+    titles,
+)
+from reticent.studies.measured import Measured, Pairs, Recipes, collect, differences, matches, measure_all
+from reticent.studies.metrics import ATTACKS, POINTS, columns, dots
 from reticent.studies.numbers import Estimate
-from reticent.studies.repairing import BY_CHANCE, NONE, Chosen, acts
+from reticent.studies.repairing import Chosen
 
 
 def _rows(bench: Bench, chosen: Chosen) -> tuple[Recipes, dict[str, Options]]:
@@ -31,26 +41,28 @@ def _rows(bench: Bench, chosen: Chosen) -> tuple[Recipes, dict[str, Options]]:
     for title, name in titles(bench.options["defenses"]).items():
         defense = None if name == "none" else chosen.named(name)
         rows[title] = defense, defense or "cross-entropy alone"
-        made = {WITH: chosen.joined(name)}
-        if bench.options["controls"]:
-            made[CONTROLS["r = 0"]] = chosen.joined(name, rate=0)
-            made[CONTROLS["by chance"]] = chosen.joined(name, BY_CHANCE)
-        rows |= {title + suffix: (joined, joined) for suffix, joined in made.items()}
-        lengths = {"shorter": tuned, "longer": whole + tuned}
-        for length, epochs in lengths.items() if bench.options["controls"] else [("shorter", tuned)]:
-            row = title + CONTROLS[length]
-            rows[row], beside[row] = (defense, f"{rows[title][1]}, {epochs} epochs"), {"epochs": epochs}
+        made = {
+            WITH: chosen.joined(name),
+            UNREWOUND: chosen.joined(name, rate=0),
+            BY_CHANCE: chosen.joined(name, "mask=random-within"),
+        }
+        lengths = {SHORTER: tuned, LONGER: whole + tuned}
+        for ending in (WITH, *controls(bench.options)):
+            row = title + ending
+            if ending in made:
+                rows[row] = made[ending], made[ending]
+            else:
+                rows[row] = defense, f"{rows[title][1]}, {lengths[ending]} epochs"
+                beside[row] = {"epochs": lengths[ending]}
     return rows, beside
 
 
 def _pairs(bench: Bench) -> tuple[Pairs, Pairs]:
     """Name the differences that claims ask for: as they are, and of what lies beyond each row's own control."""
     names = list(titles(bench.options["defenses"]))
-    plain = {alone(name): (name + WITH, name) for name in names} | {acts(name): (name, NONE) for name in names[1:]}
-    kept = CONTROLS if bench.options["controls"] else {"shorter": CONTROLS["shorter"]}
-    made = {matched(name): (name + WITH, name) for name in names}
-    made |= {against(name, one): (name + WITH, name + suffix) for name in names for one, suffix in kept.items()}
-    return plain, made
+    plain = [(name + WITH, name) for name in names] + [(name, NONE) for name in names if name != NONE]
+    endings = ("", *controls(bench.options))
+    return differences(plain), matches((name + WITH, name + ending) for name in names for ending in endings)
 
 
 def measured(bench: Bench) -> Found:
@@ -77,27 +89,13 @@ def _spread(row: Measured) -> float:
 
 BY_ATTACK = (("auc", ""), ("excess_auc", ""), ("tpr", "_0.01"), ("tpr", "_0.001"), ("zero", ""))
 DRAWN = ("accuracy", "auc_lira", "auc_rmia", "excess_auc_lira", "excess_auc_learned")
-SERIES = {"alone": "", "with CWRF": WITH, "alone, as long as the fine-tuning": CONTROLS["shorter"]}
+SERIES = {"alone": "", "with CWRF": WITH, "alone, as long as the fine-tuning": SHORTER}
 
 
 def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     """Draw each defense with and without CWRF, and for the length of its fine-tuning."""
     names = tuple(titles(setting.options["defenses"]))
-    level = Level(label="as its control", value=0.0)
-    panels = tuple(
-        DotsPanel(
-            title=METRICS[metric].label,
-            x=METRICS[metric].label,
-            names=names,
-            series=tuple(
-                results.points(setting, (name + suffix for name in names), metric, label)
-                for label, suffix in SERIES.items()
-            ),
-            levels=(level,) if metric.startswith("excess") else (),
-            form=METRICS[metric].form,
-        )
-        for metric in DRAWN
-    )
+    panels = tuple(dots(results, setting, names, metric, series=SERIES) for metric in DRAWN)
     yield Figure(name=setting.key, title=f"Defenses with and without CWRF, {setting.label}", panels=panels)
 
 

@@ -6,15 +6,13 @@ at matched accuracy, and against the same defense shorter, longer, without rewin
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from functools import partial
 
-from reticent.findings.study import Reason
 from reticent.studies.base import Claim, Results, Setting, each
-from reticent.studies.beyond import UNMATCHED
-from reticent.studies.cwrf_defenses.printed import CONTROLS, PUBLISHED, TITLES, WITH, titles
-from reticent.studies.judging import Part, better, no_worse, reaches
-from reticent.studies.metrics import ATTACKS, AUC, JUDGED, POINTS, difference
-from reticent.studies.repairing import NONE, lower, lowers
+from reticent.studies.beyond import NONE, UNMATCHED, acts, against
+from reticent.studies.cwrf_defenses.printed import PUBLISHED, TITLES, WITH, controls, titles
+from reticent.studies.judging import Part, better, no_worse, provided, reaches
+from reticent.studies.metrics import ATTACKS, AUC, POINTS, beside, difference
 
 NETWORKS = ("ResNet", "ViT")
 """The kinds of network that Table 3 has."""
@@ -34,19 +32,9 @@ Asked = Callable[[Results, Setting, str], Iterator[Part]]
 """What is asked of a setting and the title of a defense."""
 
 
-def alone(title: str) -> str:
-    """Name the contrast of a defense with CWRF and without, as they are."""
-    return f"CWRF on {title}"
-
-
-def matched(title: str) -> str:
-    """Name the same contrast at matched accuracy."""
-    return f"CWRF on {title}, matched"
-
-
-def against(title: str, control: str) -> str:
-    """Name the contrast of CWRF on a defense and one of its controls, at matched accuracy."""
-    return f"CWRF on {title}, against {control}"
+def joined(title: str) -> str:
+    """Name the difference of a defense with CWRF and without."""
+    return beside(title + WITH, title)
 
 
 def _alike(results: Results, one: Setting) -> bool:
@@ -68,49 +56,35 @@ def _printed(attack: str) -> Asked:
     """Ask what the paper says of its table: a lower AUC, at an accuracy that is kept."""
 
     def ask(results: Results, one: Setting, title: str) -> Iterator[Part]:
-        acting, alike = lowers(results, one, title, f"auc_{attack}"), _alike(results, one)
-        void: Reason | None = "setting" if not alike else None if acting else "condition"
+        acting = acts(results, one, title, f"auc_{attack}")
         for metric, how in ((f"auc_{attack}", better), ("accuracy", no_worse)):
-            part = difference(results, one, alone(title), metric, how)
-            yield part if part.number is None else replace(part, void=void)
+            part = provided(difference(results, one, joined(title), metric, how), acting)
+            yield provided(part, _alike(results, one), "setting")
 
     return ask
 
 
 def _beyond(results: Results, one: Setting, title: str) -> Iterator[Part]:
-    for attack, said in JUDGED.items():
-        acting = lowers(results, one, title, f"auc_{attack}")
-        label = f"AUC of {said}, what CWRF adds to {title} at matched accuracy"
-        yield lower(results, one, matched(title), f"auc_{attack}", label, acting=acting)
+    yield from against(results, one, title + WITH, title, holds=partial(acts, results, one, title))
 
 
 def _controls(results: Results, one: Setting, title: str) -> Iterator[Part]:
-    for control in CONTROLS if one.options["controls"] else ("shorter",):
-        for attack, said in JUDGED.items():
-            acting = lowers(results, one, title, f"auc_{attack}")
-            label = f"AUC of {said}, CWRF on {title} against {_named(control, title)}"
-            yield lower(results, one, against(title, control), f"auc_{attack}", label, acting=acting)
-
-
-def _named(control: str, title: str) -> str:
-    return {"shorter": f"{title} alone, as long as the fine-tuning", "longer": f"{title} alone, as long as both"}.get(
-        control, f"the same {control}"
-    )
+    for ending in controls(one.options):
+        yield from against(results, one, title + WITH, title + ending, holds=partial(acts, results, one, title))
 
 
 def _undefended(results: Results, one: Setting) -> Iterator[Part]:
-    for name in (title + WITH for title in titles(one.options["defenses"])):
-        for attack, said in JUDGED.items():
-            yield lower(results, one, name, f"excess_auc_{attack}", f"AUC of {said}, {name} against its control")
+    for title in titles(one.options["defenses"]):
+        yield from against(results, one, title + WITH)
 
 
 def _kept(results: Results, one: Setting) -> Iterator[Part]:
     for title in titles(one.options["defenses"]):
-        yield difference(results, one, alone(title), "accuracy", no_worse)
+        yield difference(results, one, joined(title), "accuracy", no_worse)
 
 
 def _steadier(results: Results, one: Setting, title: str) -> Iterator[Part]:
-    number = results.get(one.key, alone(title), "spread")
+    number = results.get(one.key, joined(title), "spread")
     label = f"logarithm of the ratio of accuracy's deviations, CWRF on {title}, {one.label}"
     yield better(label, number, STEADIER, lower=True, metric="difference")
 
@@ -119,7 +93,7 @@ def _recovers(results: Results, one: Setting, title: str) -> Iterator[Part]:
     if one.base["dataset"] == "cifar100":
         number = results.get(one.key, title, "accuracy")
         yield reaches(f"accuracy, {title}, {one.label}", number, COLLAPSED, lower=True, metric="share")
-        more = results.get(one.key, alone(title), "accuracy")
+        more = results.get(one.key, joined(title), "accuracy")
         yield better(f"accuracy, CWRF on {title}, {one.label}", more, RECOVERED, metric="points")
 
 

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterable
 
+from reticent.options import Options
 from reticent.studies.base import Published
-from reticent.studies.repairing import NONE
+from reticent.studies.beyond import NONE
 
 WITH = " + CWRF"
 TITLES = {
@@ -15,13 +16,13 @@ TITLES = {
     "dpsgd": "DP-SGD",
 }
 """Defense -> its name in the table."""
-CONTROLS = {
-    "r = 0": " + CWRF at r = 0",
-    "by chance": " + CWRF by chance",
-    "shorter": ", shorter",
-    "longer": ", longer",
-}
-"""Control that the paper lacks -> what stands behind the title in the row's name."""
+UNREWOUND, BY_CHANCE, SHORTER, LONGER = " + CWRF at r = 0", " + CWRF by chance", ", shorter", ", longer"
+"""Controls that the paper lacks: what stands behind the title in the row's name."""
+
+
+def controls(options: Options) -> tuple[str, ...]:
+    """List the controls of a setting: all, or the main one."""
+    return (UNREWOUND, BY_CHANCE, SHORTER, LONGER) if options["controls"] else (SHORTER,)
 
 
 def titles(defenses: Iterable[str]) -> dict[str, str]:

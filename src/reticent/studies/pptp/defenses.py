@@ -7,14 +7,14 @@ accurate.
 
 from collections.abc import Callable, Iterator
 
-from reticent.findings.study import Figure, LinesPanel, Points
+from reticent.findings.study import AnyPanel, Figure
 from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study, each
-from reticent.studies.beyond import lower, matched
-from reticent.studies.judging import Part, better, no_worse
-from reticent.studies.measured import collect, measure_all
-from reticent.studies.metrics import AUC, CORRECTNESS, METRICS, POINTS
+from reticent.studies.beyond import NONE, against, matched
+from reticent.studies.judging import Part, better, no_worse, provided
+from reticent.studies.measured import collect, differences, matches, measure_all
+from reticent.studies.metrics import AUC, CORRECTNESS, METRICS, at, beside, difference, dots, lines
 from reticent.studies.pptp import rows
-from reticent.studies.pptp.designs import CAUTION, COLUMNS, panel
+from reticent.studies.pptp.designs import CAUTION, COLUMNS
 from reticent.studies.pptp.premises import (
     LACKS,
     MATCHED,
@@ -27,8 +27,7 @@ from reticent.studies.pptp.premises import (
     THEIRS,
     attacks,
     disparity,
-    given,
-    label,
+    premise,
 )
 from reticent.studies.pptp.settings import PAPER, scales
 
@@ -41,52 +40,48 @@ def measured(bench: Bench) -> Found:
     made = measure_all(bench, rows.defenses(bench.options))
     both = [pair for title in titles for pair in rows.added(title)]
     first = (rows.CS_KD, rows.RELAXLOSS)
-    found = collect(made, rows.differences([*both, first, *((title, rows.NONE) for title in titles)]))
+    found = collect(made, differences([*both, first, *((title, NONE) for title in titles)]))
     metrics = [f"auc_{attack}" for attack in (*PAPERS, *OURS)]
-    matched(bench, found, made, rows.matches([*both, first]), metrics)
+    matched(bench, found, made, matches([*both, first]), metrics)
     disparity(bench, found)
     return found
 
 
-Asked = Iterator[tuple[str, Part]]
 Parts = Callable[[Results], list[Part]]
-
-
-def _has(one: Setting, title: str) -> bool:
-    return title in one.options["defenses"]
 
 
 def _trade(name: str, title: str, *, stronger: bool) -> Parts:
     """Ask whether a row is more accurate than a defense alone, and gives no more away."""
 
-    def ask(results: Results, one: Setting) -> Asked:
-        pair, metrics = rows.beside(name, title), [f"auc_{attack}" for attack in attacks(stronger)]
-        number = results.get(one.key, pair, "accuracy")
-        yield metrics[0], better(f"accuracy, {pair}, {one.label}", number, POINTS, metric="points")
-        for metric in metrics:
-            number = results.get(one.key, pair, metric)
-            yield metric, no_worse(label(metric, pair, one), number, AUC, lower=True, metric="difference")
+    def ask(results: Results, one: Setting) -> Iterator[Part]:
+        holds, metrics = premise(results, one, title), [f"auc_{attack}" for attack in attacks(stronger)]
+        for metric, taken, how in (
+            ("accuracy", metrics[0], better),
+            *((metric, metric, no_worse) for metric in metrics),
+        ):
+            yield provided(difference(results, one, beside(name, title), metric, how), holds(taken))
 
-    return each(lambda results, one: given(results, one, title, ask(results, one)) if _has(one, title) else ())
+    return _of(title, ask)
+
+
+def _of(title: str, ask: Callable[[Results, Setting], Iterator[Part]]) -> Parts:
+    """Ask of each setting that has a defense."""
+    return each(lambda results, one: ask(results, one) if title in one.options["defenses"] else ())
 
 
 def _correct(results: Results, one: Setting) -> Iterator[Part]:
     """Ask whether the attack by correctness finds as much as before, with each defense."""
     for title in one.options["defenses"]:
-        pair = rows.beside(rows.with_pptp(title), title)
-        number = results.get(one.key, pair, RIGHT)
-        yield no_worse(label(RIGHT, pair, one), number, AUC, metric="difference")
+        yield difference(results, one, beside(rows.with_pptp(title), title), RIGHT, no_worse, turned=True)
 
 
-def _lower(title: str, name: str, prefix: str = "") -> Parts:
-    """Ask whether LiRA and RMIA find less, at matched accuracy."""
+def _lower(title: str, other: str | None) -> Parts:
+    """Ask whether LiRA and RMIA find less with PPTP than in another row, or in its control, at matched accuracy."""
 
-    def ask(results: Results, one: Setting) -> Asked:
-        for attack in OURS:
-            metric = f"auc_{attack}"
-            yield metric, lower(results, one, name, prefix + metric, f"{METRICS[metric].name}, {name}")
+    def ask(results: Results, one: Setting) -> Iterator[Part]:
+        return against(results, one, rows.with_pptp(title), other, OURS, premise(results, one, title))
 
-    return each(lambda results, one: given(results, one, title, ask(results, one)) if _has(one, title) else ())
+    return _of(title, ask)
 
 
 def _key(title: str) -> str:
@@ -95,8 +90,7 @@ def _key(title: str) -> str:
 
 def _claims(title: str) -> tuple[Claim, ...]:
     """Make the claims on one defense."""
-    name, short = rows.with_pptp(title), rows.shorter(title)
-    ours = "implied by section 5.2.2; "
+    name, ours = rows.with_pptp(title), "implied by section 5.2.2; "
     return (
         Claim(
             f"{_key(title)}-trade",
@@ -120,7 +114,7 @@ def _claims(title: str) -> tuple[Claim, ...]:
             f"{ours}{LACKS}",
             f"In each setting that has it: the AUC of PPTP + {title} less that of its early-stopped control, less the "
             f"same of {title} alone, is below zero by {AUC:g} or more. {MATCHED}",
-            _lower(title, rows.even(name, title)),
+            _lower(title, title),
             "ours",
         ),
         Claim(
@@ -129,7 +123,7 @@ def _claims(title: str) -> tuple[Claim, ...]:
             f"{ours}{LACKS}",
             f"In each setting that has it: as above, against {title} alone for the epochs of PPTP's second training. "
             f"{MATCHED}",
-            _lower(title, rows.even(name, short)),
+            _lower(title, rows.shorter(title)),
             "ours",
         ),
         Claim(
@@ -138,7 +132,7 @@ def _claims(title: str) -> tuple[Claim, ...]:
             f"{ours}{LACKS}",
             f"In each setting that has it: the AUC is lower than that of the early-stopped control by {AUC:g} or more. "
             f"{MATCHED}",
-            _lower(title, name, "excess_"),
+            _lower(title, None),
             "ours",
         ),
     )
@@ -171,26 +165,13 @@ DRAWN = ("accuracy", "auc_modified-entropy", RIGHT, "auc_lira", "excess_auc_lira
 def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     """Draw accuracy and leak of every row, and the leak over accuracy."""
     names = tuple(rows.defenses(setting.options))
-    panels = [panel(results, setting, names, metric) for metric in DRAWN]
-    over = [_over(results, setting, metric) for metric in ("auc_modified-entropy", "auc_lira")]
-    yield Figure(name=setting.key, title=f"Defenses with and without PPTP, {setting.label}", panels=(*panels, *over))
-
-
-def _over(results: Results, setting: Setting, metric: str) -> LinesPanel:
-    """Draw a leak over accuracy: each defense alone and with PPTP, and no defense."""
-    series = [_point(results, setting, name, metric) for name in rows.defenses(setting.options)]
-    known = METRICS[metric]
-    return LinesPanel(
-        title=f"{known.label} over accuracy",
-        x="accuracy, non-members",
-        y=known.label,
-        series=tuple(one for one in series if one.x),
-    )
-
-
-def _point(results: Results, setting: Setting, name: str, metric: str) -> Points:
-    accuracy = results.get(setting.key, name, "accuracy")
-    return results.points(setting, [name] if accuracy else [], metric, name, [accuracy.value] if accuracy else [])
+    panels: list[AnyPanel] = [dots(results, setting, names, metric) for metric in DRAWN]
+    series = {name: at(results, setting, [name], "accuracy") for name in names}
+    panels += [
+        lines(results, setting, metric, "accuracy, non-members", series, title=f"{METRICS[metric].label} over accuracy")
+        for metric in ("auc_modified-entropy", "auc_lira")
+    ]
+    yield Figure(name=setting.key, title=f"Defenses with and without PPTP, {setting.label}", panels=tuple(panels))
 
 
 STUDY = Study(

@@ -7,11 +7,11 @@ stopped early where it is as accurate.
 
 from collections.abc import Callable, Iterator
 
-from reticent.findings.study import DotsPanel, Figure, Level
+from reticent.findings.study import Figure
 from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study, each
-from reticent.studies.beyond import lower, matched
-from reticent.studies.judging import Part, reaches
-from reticent.studies.measured import collect, measure_all
+from reticent.studies.beyond import NONE, against, matched
+from reticent.studies.judging import Part, provided, reaches
+from reticent.studies.measured import collect, differences, matches, measure_all
 from reticent.studies.metrics import AUC, METRICS, columns, dots
 from reticent.studies.numbers import combined
 from reticent.studies.pptp import rows
@@ -26,8 +26,7 @@ from reticent.studies.pptp.premises import (
     THEIRS,
     attacks,
     disparity,
-    given,
-    label,
+    premise,
 )
 from reticent.studies.pptp.settings import PAPER, scales
 
@@ -38,21 +37,21 @@ MATCHES = [(rows.RISKY, other) for other in (rows.SCRATCH, rows.RISKY_TUNED, row
 
 def half(name: str) -> str:
     """Name the contrast of a row with the middle between no defense and the defense from scratch."""
-    return f"{name}, less the middle of {rows.NONE.lower()} and {rows.SCRATCH}"
+    return f"{name}, less the middle of {NONE.lower()} and {rows.SCRATCH}"
 
 
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
     made = {one.name: one for one in measure_all(bench, rows.designs(bench.options))}
-    found = collect(list(made.values()), rows.differences([(name, rows.NONE) for name in made if name != rows.NONE]))
+    found = collect(list(made.values()), differences((name, NONE) for name in made if name != NONE))
     metrics = [f"auc_{attack}" for attack in (*PAPERS, *OURS)]
-    middle = [(-0.5, made[name]) for name in (rows.NONE, rows.SCRATCH)]
+    middle = [(-0.5, made[name]) for name in (NONE, rows.SCRATCH)]
     for name in rows.DESIGNS:
         for metric in metrics:
             weighed = [(1.0, made[name]), *middle]
             found.numbers[half(name), metric] = combined([(w, one.measures[metric]) for w, one in weighed])
-    held = [made[name] for name in (rows.NONE, *JUDGED)]
-    matched(bench, found, held, rows.matches(MATCHES), metrics)
+    held = [made[name] for name in (NONE, *JUDGED)]
+    matched(bench, found, held, matches(MATCHES), metrics)
     disparity(bench, found)
     return found
 
@@ -63,28 +62,23 @@ Parts = Callable[[Results], list[Part]]
 def _middle(names: tuple[str, ...], *, stronger: bool, less: bool) -> Parts:
     """Ask whether rows take away less than half of what the defense from scratch does, or more."""
 
-    def ask(results: Results, one: Setting) -> Iterator[tuple[str, Part]]:
-        for name in names:
-            for attack in attacks(stronger):
-                metric = f"auc_{attack}"
-                number = results.get(one.key, half(name), metric)
-                yield (
-                    metric,
-                    reaches(label(metric, half(name), one), number, 0.0, lower=not less, metric="difference"),
-                )
+    def ask(results: Results, one: Setting) -> Iterator[Part]:
+        holds = premise(results, one, rows.SCRATCH)
+        for name in map(half, names):
+            for metric in (f"auc_{attack}" for attack in attacks(stronger)):
+                number, said = results.get(one.key, name, metric), f"{METRICS[metric].name}, {name}, {one.label}"
+                yield provided(reaches(said, number, 0.0, lower=not less, metric="difference"), holds(metric))
 
-    return each(lambda results, one: given(results, one, rows.SCRATCH, ask(results, one)))
+    return each(ask)
 
 
-def _lower(name: str, prefix: str, *, stronger: bool) -> Parts:
-    """Ask whether each attack finds less, at matched accuracy."""
+def _lower(other: str | None, *, stronger: bool) -> Parts:
+    """Ask whether each attack finds less in the risky stages set back than in another row, or in their controls."""
 
-    def ask(results: Results, one: Setting) -> Iterator[tuple[str, Part]]:
-        for attack in attacks(stronger):
-            metric = f"auc_{attack}"
-            yield metric, lower(results, one, name, prefix + metric, f"{METRICS[metric].name}, {name}")
+    def ask(results: Results, one: Setting) -> Iterator[Part]:
+        return against(results, one, rows.RISKY, other, attacks(stronger), premise(results, one, rows.SCRATCH))
 
-    return each(lambda results, one: given(results, one, rows.SCRATCH, ask(results, one)))
+    return each(ask)
 
 
 def _last(*, stronger: bool) -> Claim:
@@ -122,7 +116,7 @@ def _beats(key: str, other: str, what: str, *, stronger: bool, source: str) -> C
         source,
         f"In each setting: the AUC of the risky stages set back, less that of its early-stopped control, less the same "
         f"of {other.lower() if other != rows.SCRATCH else other}, is below zero by {AUC:g} or more. {MATCHED}",
-        _lower(rows.even(rows.RISKY, other), "", stronger=stronger),
+        _lower(other, stronger=stronger),
         "ours" if stronger else "paper",
         () if stronger else NETWORKS,
     )
@@ -166,7 +160,7 @@ CLAIMS = (
         f"The risky stages set back give less away than an undefended network of their accuracy ({STRONGER}).",
         LACKS,
         f"In each setting: the AUC is lower than that of the early-stopped control by {AUC:g} or more. {MATCHED}",
-        _lower(rows.RISKY, "excess_", stronger=True),
+        _lower(None, stronger=True),
         "ours",
     ),
 )
@@ -179,16 +173,8 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     yield Figure(
         name=setting.key,
         title=f"What is trained again, {setting.label}",
-        panels=tuple(panel(results, setting, names, metric) for metric in DRAWN),
+        panels=tuple(dots(results, setting, names, metric) for metric in DRAWN),
     )
-
-
-def panel(results: Results, setting: Setting, names: tuple[str, ...], metric: str) -> DotsPanel:
-    """Draw one number of some rows."""
-    if not metric.startswith("excess"):
-        return dots(results, setting, names, metric)
-    known = [name for name in names if results.get(setting.key, name, metric) is not None]  # Held against a control.
-    return dots(results, setting, known, metric).with_(levels=(Level(label="as its control", value=0.0),))
 
 
 COLUMNS = columns(

@@ -1,18 +1,15 @@
 """What the studies of PPTP take for granted: a network with a risky stage, and a defense that acts."""
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable
 
 from reticent.locate.layers import Layers, onset
 from reticent.models.stages import HEAD
 from reticent.population.worker import Maker
 from reticent.rounding import fraction
 from reticent.studies.base import Bench, Found, Results, Setting
-from reticent.studies.beyond import UNMATCHED
-from reticent.studies.judging import Part, better
-from reticent.studies.metrics import AUC, METRICS, POINTS
+from reticent.studies.beyond import UNMATCHED, acts
+from reticent.studies.metrics import AUC, POINTS
 from reticent.studies.numbers import Estimate
-from reticent.studies.pptp.rows import NONE, beside
 
 NETWORKS = ("ResNet",)
 """The kind of network of the paper's figures 12 to 16."""
@@ -61,23 +58,9 @@ def shows(results: Results, one: Setting) -> bool:
     return risky is not None and safe is not None and risky.value >= TRACE > safe.value
 
 
-def acts(results: Results, one: Setting, title: str, metric: str) -> bool:
-    """Say whether a defense alone lowers the leak."""
-    number = results.get(one.key, beside(title, NONE), metric)
-    return better(title, number, AUC, lower=True).answer() == "yes"
-
-
-def given(results: Results, one: Setting, title: str, parts: Iterable[tuple[str, Part]]) -> Iterator[Part]:
-    """Let parts on a leak decide nothing where what they take for granted does not hold; each with its metric."""
-    risky = shows(results, one)
-    for metric, part in parts:
-        met = risky and acts(results, one, title, metric)
-        yield part if met or part.number is None else replace(part, void="condition")
-
-
-def label(metric: str, what: str, one: Setting) -> str:
-    """Call a part."""
-    return f"{METRICS[metric].name or METRICS[metric].label}, {what}, {one.label}"
+def premise(results: Results, one: Setting, title: str) -> Callable[[str], bool]:
+    """Say by metric whether what claims on a defense take for granted holds."""
+    return lambda metric: shows(results, one) and acts(results, one, title, metric)
 
 
 SAME = f"accuracy is higher by {100 * POINTS:g} points or more, and no AUC by {AUC:g} or more"

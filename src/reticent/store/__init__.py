@@ -11,7 +11,14 @@ a killed process blocks nobody. Several processes may share a store.
 * `disk`: what the disk says, and files of plain values
 """
 
+from pathlib import Path
+
 from reticent.store.folder import PARTIAL, REMOVING, RUNS, Draft, Store
 from reticent.store.run import Problem, Run, examine, look
 
-__all__ = ["PARTIAL", "REMOVING", "RUNS", "Draft", "Problem", "Run", "Store", "examine", "look"]
+__all__ = ["PARTIAL", "REMOVING", "RUNS", "Draft", "Problem", "Run", "Store", "at", "examine", "look"]
+
+
+def at(address: str | Path) -> Store:
+    """Return the store of an address; nothing is opened yet."""
+    return Store(Path(address))

@@ -4,6 +4,7 @@ import errno
 import json
 import logging
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -78,6 +79,11 @@ class Store:
             self._probe()
         return self
 
+    @property
+    def address(self) -> str:
+        """Where another process, or machine, finds this store (see `at`)."""
+        return str(self.root.resolve())
+
     def _probe(self) -> None:
         """Write something, so that a disk that cannot be written is known before anything is trained."""
         probe = self._locks / f".probe-{os.getpid()}"
@@ -134,8 +140,10 @@ class Store:
     @contextmanager
     def claim(self, run_id: str, patience: float | None = None) -> Iterator[Draft]:
         """Claim a run, write it, and make it exist; one that stands there and is corrupt is told, and replaced."""
-        draft = self._runs / f"{run_id}{PARTIAL}"
-        for folder in (draft, self._runs / run_id):
+        partial = self._runs / f"{run_id}{PARTIAL}"
+        # A name of its own: who lost its claim unseen, as a machine cut off may, writes into no other's draft.
+        draft = partial / secrets.token_hex(6)
+        for folder in (partial, self._runs / run_id):
             if folder.exists() and not folder.is_dir():
                 raise StoreError(
                     f"{folder} is a file, expected the folder of a run: move it away, then run the same command again"
@@ -143,8 +151,8 @@ class Store:
         with self._held(run_id, CLAIM_PATIENCE if patience is None else patience):
             try:
                 with writing(self.root):
-                    shutil.rmtree(draft, ignore_errors=True)
-                    draft.mkdir()
+                    shutil.rmtree(partial, ignore_errors=True)
+                    draft.mkdir(parents=True)
                 _, problem = self._examined(run_id)
                 if problem is not None:
                     log.warning("run %s: %s: it is not used, and made anew", run_id, problem)
@@ -153,7 +161,7 @@ class Store:
                 with writing(self.root):
                     self._finish(made, run_id)
             finally:
-                shutil.rmtree(draft, ignore_errors=True)
+                shutil.rmtree(partial, ignore_errors=True)
 
     @contextmanager
     def using(self, runs: Iterable[str]) -> Iterator["Store"]:
@@ -166,6 +174,30 @@ class Store:
                 with writing(self.root):
                     noted.enter_context(locks.using(self._locks, runs))
             yield self
+
+    @contextmanager
+    def marked(self) -> Iterator[str]:
+        """Leave a mark until the block ends, by which other machines know this store (`check_marked`)."""
+        with writing(self.root), locks.using(self._locks, ()) as mark:
+            yield mark
+
+    def check_marked(self, mark: str) -> None:
+        """Refuse a folder that is not the one where a live process left a mark, or that hides locks of other machines.
+
+        Raises:
+            StoreError: what to mend.
+        """
+        there = locks.marked(self._locks, mark)
+        if there is None:
+            raise StoreError(
+                f"the folder {self.root} of this machine is not the store of the machine that asks: mount one folder "
+                "at the same path on all of them, or give a --store that they share"
+            )
+        if not there:
+            raise StoreError(
+                f"locks in {self.root} do not hold between machines: mount it so that flock does (Lustre: -o flock; "
+                "NFS: without nolock and local_lock), or give another --store"
+            )
 
     def users(self) -> dict[str, str]:
         """List the runs that live processes use (see `using`)."""

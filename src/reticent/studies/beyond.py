@@ -5,7 +5,7 @@ has beyond both. `matching` makes the first; here is the second, and the numbers
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import torch
 
@@ -17,7 +17,7 @@ from reticent.rounding import fraction, percent
 from reticent.say.grammar import listed
 from reticent.spec import Spec
 from reticent.studies.base import Bench, Found, Results, Setting
-from reticent.studies.judging import Part, better, provided
+from reticent.studies.judging import Part, better, voided
 from reticent.studies.matching import Controls, Parts, controls, estimated
 from reticent.studies.measured import Measured, Pairs
 from reticent.studies.metrics import AUC, JUDGED, METRICS, POINTS, beside, even
@@ -61,13 +61,12 @@ def lower(results: Results, one: Setting, name: str, metric: str, label: str, le
     missed = results.get(one.key, name, "excess_accuracy")
     met = missed is not None and missed.bounded and all(abs(end) <= POINTS for end in missed.limits())
     part = better(f"{label}, {one.label}", results.get(one.key, name, metric), least, lower=True, metric="difference")
-    return provided(part, met, "unmatched")
+    return voided(part, None if met else "unmatched")
 
 
 def acts(results: Results, one: Setting, title: str, metric: str) -> bool:
     """Say whether a defense alone lowers a leak, which claims on what is joined to it take for granted."""
-    number = results.get(one.key, beside(title, NONE), metric)
-    return title == NONE or better(title, number, AUC, lower=True).answer() == "yes"
+    return better(title, results.get(one.key, beside(title, NONE), metric), AUC, lower=True).answer() == "yes"
 
 
 def against(
@@ -76,22 +75,15 @@ def against(
     first: str,
     second: str | None = None,
     attacks: Iterable[str] = JUDGED,
-    holds: Callable[[str], bool] = lambda _: True,
 ) -> Iterator[Part]:
     """Ask of each attack whether it finds less in a row than in another one, both less their controls.
 
-    Args:
-        results: to ask.
-        one: of which setting.
-        first: the row.
-        second: the other one; None for the row's control itself.
-        attacks: each by itself.
-        holds: whether what the claim takes for granted holds, by metric.
+    Without another one, it is asked of the row and its control.
     """
     name, prefix, said = (first, "excess_", "its control") if second is None else (even(first, second), "", second)
     for metric in (f"auc_{attack}" for attack in attacks):
         label = f"{METRICS[metric].name}, {first} against {said}{', at matched accuracy' * (second is not None)}"
-        yield provided(lower(results, one, name, prefix + metric, label), holds(metric))
+        yield lower(results, one, name, prefix + metric, label)
 
 
 def size(row: Measured) -> int:

@@ -114,7 +114,7 @@ STUDY = Study(
     draw=drawn,
     caution=(
         presets.LOST,
-        f"Judged on {OPTIONS['located']} models a seed; which {100 * PRUNED:g} % are pruned is by learnability, which "
-        "the paper does not say.",
+        f"Judged on {OPTIONS['located']} models a seed. The {100 * PRUNED:g} % that are pruned are those of least "
+        "learnability, as in the paper.",
     ),
 )

@@ -104,9 +104,9 @@ def reaches(label: str, number: Pooled | None, level: float, *, lower: bool = Fa
     return Part(label, number, turned, turned, lower, metric)
 
 
-def provided(part: Part, met: bool, why: Reason = "condition") -> Part:
-    """Let a number decide nothing where what it takes for granted does not hold."""
-    return part if met or part.number is None else replace(part, void=why)
+def voided(part: Part, void: Reason | None) -> Part:
+    """Let a part decide nothing, if there is a reason and it has a number."""
+    return part if part.number is None or void is None else replace(part, void=void)
 
 
 def finding(parts: Sequence[Part]) -> tuple[Answer, Reason | None]:

@@ -69,7 +69,8 @@ METRICS = {
     "entropy_initial": Metric("Entropy of the initial model, of ln C", "share"),
     "accuracy_rewound": Metric("Accuracy right after rewinding, reference records", "share"),
 }
-for key, name in (ATTACKS | {STRONGEST: "Learned attack", CORRECTNESS: "Correctness"} | WEMEM).items():
+KNOWN = {STRONGEST: "Learned attack", CORRECTNESS: "Correctness", "nasr": "Nasr et al."}
+for key, name in (ATTACKS | KNOWN | WEMEM).items():
     METRICS |= {
         f"auc_{key}": Metric(f"{name} AUC", "number", f"{name} AUC", AUC, lower=True),
         f"excess_auc_{key}": Metric(f"{name} AUC less its control's", "difference"),

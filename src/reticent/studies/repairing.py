@@ -1,46 +1,61 @@
 """What the studies of CWRF share: how networks are trained, what is chosen before any attack, and the controls.
 
 The text of Fang and Kim (2026) has lost the length of the fine-tuning, and does not say on what the rewinding rate r
-was searched. Both are chosen here on pilots, which are models of another membership, other streams and other roles,
-the same for all seeds of a study: first the length at which CWRF on RelaxLoss at r = 0.1 % ends nearest to the training
-loss that the paper prints, by losses alone; then r for each defense, from the paper's grid: that which shows CWRF in
-the best light, by what the claims ask.
+was searched, or over which rates: those of its Table 2 are tried. Both are chosen here on pilots, which are models of
+another membership, other streams and other roles, the same for all seeds of a study: first the length at which CWRF on
+RelaxLoss at r = 0.1 % ends nearest to the training loss that the paper prints, by losses alone; then r for each
+defense: that which shows CWRF in the best light under LiRA, beyond an undefended network of its accuracy. The paper's
+own claims are judged by raw AUCs all the same, and RMIA's at the same r.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from reticent import seeds
+from reticent.findings.training import CwrfFacts
 from reticent.rounding import fraction, number, percent, signed
-from reticent.studies import matching
-from reticent.studies.base import Bench, Found
+from reticent.studies import beyond, matching
+from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.beyond import NONE
+from reticent.studies.judging import Part, voided
 from reticent.studies.measured import Measured, measure
-from reticent.studies.metrics import JUDGED, POINTS
+from reticent.studies.metrics import JUDGED, POINTS, beside
 from reticent.studies.numbers import Estimate
 
 PRINTED_LOSS, PRINTED_AT = 0.1502, 0.001
 """Training loss of A3 (CWRF on RelaxLoss) in the paper's Table 2, and at which r."""
+NEAR = 2.0
+"""A training loss is matched within this factor."""
 CHOSEN_BY = "relaxloss"
 """The defense of Table 2, by which the length is chosen."""
 LEAKS = tuple(f"auc_{attack}" for attack in JUDGED)
 """What is judged at matched accuracy."""
+BY_CHANCE = "mask=random-within"
+"""The control of the mask: as many weights of each parameter tensor, drawn by chance."""
+
+ABOUT_CHANCE = 0.2
+"""Accuracy right after rewinding that is about a guess, on 10 classes and more."""
+COLLAPSED = 0.1
+"""An accuracy below which training failed."""
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What was chosen before any attack on what is reported, and how, in sentences.
+    """What was chosen before any attack on what is reported.
 
-    `rates` are the shares of the weights that are rewound, by defense as it is asked for; `relaxloss` is that defense
-    with its level, where that was chosen.
+    Attributes:
+        tuning_epochs: of CWRF's fine-tuning.
+        rates: share of the weights that is rewound, by defense as it is asked for.
+        relaxloss: RelaxLoss as it is asked for, with its level where that was chosen.
+        notes: how, in sentences.
     """
 
     tuning_epochs: int
     rates: Mapping[str, float]
     relaxloss: str = CHOSEN_BY
-    notes: tuple[str, ...] = ()
+    notes: tuple[str, ...] = field(default=())
 
     def named(self, defense: str) -> str:
         """Name a defense as it is asked for here."""
@@ -97,9 +112,11 @@ def _length(bench: Bench, relaxloss: str, lengths: Sequence[int]) -> tuple[int, 
     found = {epochs: _mean(_unattacked(bench, name), "loss_members") for epochs, name in rows.items()}
     best = nearest(found)
     told = ", ".join(f"{epochs}: {number(loss)}" for epochs, loss in found.items())
+    near = PRINTED_LOSS / NEAR <= found[best] <= PRINTED_LOSS * NEAR
+    unlike = "" if near else "; it is not matched: none is within a factor of two of it"
     return best, (
         f"Fine-tuning has {best} epochs: of those tried, CWRF on RelaxLoss at r = {percent(PRINTED_AT)} then ends "
-        f"nearest to the training loss of {PRINTED_LOSS:g} that the paper's Table 2 has ({told})."
+        f"nearest to the training loss of {PRINTED_LOSS:g} that the paper's Table 2 has ({told}){unlike}."
     )
 
 
@@ -157,13 +174,37 @@ def _mean(row: Measured, metric: str) -> float:
     return float(row.measures[metric].observed.mean())
 
 
-def diagnosed(found: Found, rows: Iterable[Measured]) -> None:
-    """Put down what CWRF did to the models of each row: what the mask holds, and what is left right after it."""
+def acts(title: str) -> str:
+    """Name the contrast of a defense alone with none."""
+    return beside(title, NONE)
+
+
+def lowers(results: Results, one: Setting, title: str, metric: str) -> bool:
+    """Say whether a defense alone lowers the leak, which the paper takes for granted, and learns anything."""
+    accuracy = results.get(one.key, title, "accuracy")
+    if accuracy is not None and accuracy.value < COLLAPSED:
+        return False
+    return title == NONE or beyond.acts(results, one, title, metric)
+
+
+def lower(results: Results, one: Setting, name: str, metric: str, label: str, *, acting: bool = True) -> Part:
+    """Ask whether a leak is lower at matched accuracy, if that is matched and the defense does anything."""
+    return voided(beyond.lower(results, one, name, metric, label), None if acting else "condition")
+
+
+def diagnosed(bench: Bench, found: Found, rows: Iterable[Measured]) -> None:
+    """Put down what CWRF did to the models of each row: what the mask holds, and what is left right after it.
+
+    A note names the rows whose scored weights went back and left far more than a guess, against what the paper reports.
+    """
+    far = []
     for row in rows:
         each = [one.facts.cwrf for one in row.made if one.facts.cwrf is not None]
         counts = _counts(row)
         if counts:
             found.rows[row.name] = f"{found.rows[row.name]}; rewound: {counts}"
+        if each and all(one.accuracy_unlearned for one in each):
+            found.rows[row.name] = f"{found.rows[row.name]}; the copy that scores: {_unlearned(each)}"
         for name, values in (
             ("entropy_initial", [one.initial_entropy for one in each]),
             ("accuracy_rewound", [one.accuracy_rewound.get("reference") for one in each if one.rewound]),
@@ -171,6 +212,23 @@ def diagnosed(found: Found, rows: Iterable[Measured]) -> None:
             known = [value for value in values if value is not None]
             if known and len(known) == len(row.made):
                 found.numbers[row.name, name] = Estimate(fmean(known))
+        left = found.numbers.get((row.name, "accuracy_rewound"))
+        if left is not None and left.value > ABOUT_CHANCE and all(one.positive_scores is not None for one in each):
+            far.append(f"{row.name} ({percent(left.value)})")
+    if far:
+        found.notes.append(
+            f"seed {bench.seed}: right after the rewinding, far more than a guess is left in {', '.join(far)}. The "
+            "paper reports about a guess there, so that what is fine-tuned in these rows is not what it describes."
+        )
+
+
+def _unlearned(each: Sequence[CwrfFacts]) -> str:
+    """Say how accurate the copy that scores was before and after: it is to unlearn non-members, and members not."""
+    return ", ".join(
+        f"{called} {percent(fmean(one.accuracy_before[role] for one in each))} to "
+        f"{percent(fmean(one.accuracy_unlearned[role] for one in each))}"
+        for role, called in (("members", "members"), ("reference", "reference records"))
+    )
 
 
 def _counts(row: Measured) -> str:

@@ -95,7 +95,8 @@ def audited(
     """Attack a model with its references; what is found without the model is no leak."""
     signals, _ = gather.signals(population, store, made)
     joined, target = appended(signals, seen.margins, seen.logits), ready.target
-    mimics = imitators(ready.attacks, ready.before, target, seen.logits, store, ready.workers, ready.device, work)
+    how = ready.workers, ready.device, ready.executor
+    mimics = imitators(ready.attacks, ready.before, target, seen.logits, store, *how, work)
     problem = Problem.make(joined, ready.membership, [target], np.arange(target), imitators=mimics)
     settings, row = Settings.of(ready.config), ready.membership.matrix[ready.target]
     audits, scores, _ = attacked(problem, ready.attacks, settings, progress=work.tell)

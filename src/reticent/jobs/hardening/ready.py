@@ -16,7 +16,7 @@ from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.locate import Origin
 from reticent.jobs import probes, replicas
 from reticent.jobs.attacks import before_training, build_attacks
-from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, workers
+from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, check_executor, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.document import unlearned
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
@@ -24,6 +24,7 @@ from reticent.jobs.locate.source import Weights, origin, states
 from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.objectives.base import Examples
 from reticent.options import AuditConfig, Options
+from reticent.population.executors import Executor
 from reticent.population.population import Population
 from reticent.population.train import choose_device
 from reticent.procedures import PROCEDURES
@@ -72,6 +73,11 @@ class Ready:
     untaught: str = ""
 
     @property
+    def executor(self) -> Executor:
+        """Who trains the references."""
+        return Executor(self.config.executor, self.config.address)
+
+    @property
     def target(self) -> int:
         """The model's row, behind the references."""
         return self.before.models
@@ -108,6 +114,7 @@ def ready(
 ) -> Ready:
     """Check everything that can be checked before training."""
     device = choose_device(config.device)
+    check_executor(config, device)
     told = {"name": defense, **options}
     _check_repairs(parts_of(told), defense)
     attacks = build_attacks(config)

@@ -20,16 +20,14 @@ from reticent.studies.cwrf_ablation.rows import (
     CONTROLS,
     LENGTHS,
     NO_REWINDING,
-    PAIRS,
     PUBLISHED,
     SCRATCH,
     VARIANTS,
-    at_rate,
     named,
 )
-from reticent.studies.measured import Pairs, Recipes, collect, differences, matches, measure_all
+from reticent.studies.measured import Pairs, Recipes, collect, measure_all
 from reticent.studies.metrics import METRICS, columns, dots, lines
-from reticent.studies.repairing import CHOSEN_BY, Chosen
+from reticent.studies.repairing import CHOSEN_BY, Chosen, acts
 
 
 def _rows(bench: Bench, chosen: Chosen) -> tuple[Recipes, dict[str, Options]]:
@@ -52,8 +50,12 @@ def _rows(bench: Bench, chosen: Chosen) -> tuple[Recipes, dict[str, Options]]:
 
 def _pairs(bench: Bench) -> tuple[Pairs, Pairs]:
     """Name the differences that claims ask for: as they are, and of what lies beyond each row's own control."""
-    plain = [at_rate(pair, rate) for rate in bench.options["rates"] for pair in PAIRS]
-    return differences(plain), matches((CHOSEN, name) for name in (*CONTROLS, NO_REWINDING, *LENGTHS))
+    made = {acts(SCRATCH): (SCRATCH, NONE)}
+    for rate in bench.options["rates"]:
+        rows = {variant: named(variant, rate) for variant in VARIANTS} | {"scratch": SCRATCH}
+        for first, second in (("A3", "A2"), ("A2", "A1"), ("A3", "A1"), ("scratch", "A1"), ("A3", "scratch")):
+            made[named(f"{first} - {second}", rate)] = rows[first], rows[second]
+    return made, {f"A3 - {name}": (CHOSEN, name) for name in (*CONTROLS, NO_REWINDING, *LENGTHS)}
 
 
 def measured(bench: Bench) -> Found:
@@ -66,7 +68,7 @@ def measured(bench: Bench) -> Found:
     plain, matched = _pairs(bench)
     found = collect(rows, plain)
     beyond.matched(bench, found, rows, matched, repairing.LEAKS)
-    repairing.diagnosed(found, rows)
+    repairing.diagnosed(bench, found, rows)
     found.notes += chosen.notes
     return found
 

@@ -23,19 +23,9 @@ LENGTHS = ("From scratch, shorter", "From scratch, longer")
 """RelaxLoss alone for as many epochs as the fine-tuning has, and for as many as both trainings."""
 
 
-def named(variant: str, rate: float) -> str:
-    """Name the row of a variant at a rate."""
-    return f"{variant}, r = {100 * rate:g} %"
-
-
-PAIRS = (("A3", "A2"), ("A2", "A1"), ("A1", SCRATCH), ("A3", SCRATCH))
-"""Variants that are held against each other at each rate, or against training from scratch."""
-
-
-def at_rate(pair: tuple[str, str], rate: float) -> tuple[str, str]:
-    """Name the rows of such a pair at a rate."""
-    first, second = pair
-    return named(first, rate), SCRATCH if second == SCRATCH else named(second, rate)
+def named(what: str, rate: float) -> str:
+    """Name a row, or a difference of rows, at a rate."""
+    return f"{what}, r = {100 * rate:g} %"
 
 
 RATES = (0.001, 0.01, 0.03, 0.05)

@@ -3,10 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
+from reticent.findings.study import Reason
 from reticent.options import Options
 from reticent.studies.base import Claim, Results, Setting, each
 from reticent.studies.beyond import UNMATCHED, against
-from reticent.studies.judging import Part, better, no_worse, provided, reaches
+from reticent.studies.judging import Part, better, no_worse, reaches, voided
 from reticent.studies.metrics import AUC, JUDGED, POINTS, Ask, beside, difference
 from reticent.studies.sparsity.rows import (
     ALIKE,
@@ -43,12 +44,12 @@ def _slope(rows: str) -> Callable[[Results], list[Part]]:
             LOSS,
             metric="difference",
         )
-        met = lost.answer() == "yes"
-        yield provided(lost, met)
+        void: Reason | None = None if lost.answer() == "yes" else "condition"
+        yield voided(lost, void)
         for times, under in zip(ENDS, (False, True), strict=True):
             number = results.get(one.key, less(rows, times), "relative_gain")
             part = reaches(f"{less(rows, times)}, {one.label}", number, 0.0, lower=under, metric="difference")
-            yield provided(part, met)
+            yield voided(part, void)
 
     return each(ask)
 

@@ -140,9 +140,10 @@ class AuditConfig(DataOptions, AttackConfig):
     that is started for the command]"""
     device: str = "auto"
     """auto, cpu, cuda or cuda:N."""
-    store: Folder = "reticent-store"
-    """Folder of finished models, never trained twice. Several commands may share it at once: if other commands are
-    training all remaining models already, this one exits with 2; run it again later."""
+    store: Annotated[str, AfterValidator(_at_home)] = "reticent-store"
+    """Folder of finished models, never trained twice, or s3://bucket/path (docs/scale.md). Several commands may share
+    it at once: if other commands are training all remaining models already, this one exits with 2; run it again later.
+    """
     out: Folder = "reticent-audit"
     """Folder for the report and its numbers."""
     unit: str | None = None

@@ -230,7 +230,7 @@ def test_a_row_says_what_was_rewound_and_what_was_left_of_utility():
                 "initial_entropy": n / 10,
                 "accuracy_rewound": {"reference": n / 10},
                 "accuracy_before": {"members": 1.0, "reference": 0.6},
-                "accuracy_unlearned": {"members": 0.99, "reference": n / 100},
+                "accuracy_scored": {"members": 0.99, "reference": n / 100},
                 "positive_scores": 9,
             }
         }

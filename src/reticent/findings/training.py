@@ -59,7 +59,7 @@ class CwrfFacts(Finding):
     "The same, of what reference non-members are told before and after."
     initial_entropy: Annotated[Share | None, LeftOut] = None
     "Mean entropy of what the initial model says of reference non-members, as a share of ln C; only where it was asked."
-    accuracy_unlearned: Annotated[dict[str, Share], Empty] = Field(default_factory=dict)
+    accuracy_scored: Annotated[dict[str, Share], Empty] = Field(default_factory=dict)
     "Of the working copy after the last step of scoring, by the role of the records; only where non-members were asked."
     accuracy_rewound: Annotated[dict[str, Share], Empty] = Field(default_factory=dict)
     "Right after the rewinding, with the trained model's running statistics, by the role of the records."

@@ -141,9 +141,17 @@ def _failure(failures: list[Failure], done: int, total: int) -> ReticentError:
 
 
 def _again(population: Population, store: Store, failures: list[Failure]) -> list[int]:
-    """List the models that another process held when their turn came; none if all are still being made."""
+    """List the models that another process held when their turn came; none if all are still being made.
+
+    Where the claim of a process that died holds for a while, that is waited for.
+    """
     locked = [model for model, error in failures if isinstance(error, StoreLockedError)]
-    return locked if any(_free(population, store, model) for model in locked) else []
+    end = time.monotonic() + store.lingers
+    while locked and not any(_free(population, store, model) for model in locked):
+        if time.monotonic() >= end:
+            return []
+        time.sleep(1.0)
+    return locked
 
 
 def _free(population: Population, store: Store, model: int) -> bool:

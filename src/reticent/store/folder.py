@@ -33,16 +33,24 @@ LOOK_PATIENCE = 0.2
 """Seconds to wait for who only looks at a lock."""
 READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 """Errors that say that this user may read a store at most."""
+TAKEN = frozenset({errno.ENOTEMPTY, errno.EEXIST})
+"""Errors that say that a folder is there already, and holds something."""
 UNKNOWN = "another process"
 Made = TypeVar("Made")
 
 
 class Draft:
-    """A run being written; nothing of it exists for others until `Store.claim` ends without an error."""
+    """A run being written; nothing of it exists for others until `Store.claim` ends without an error.
+
+    Attributes:
+        facts: what its maker writes of the run.
+        won: no other maker finished it before, as two can that do not see each other's claims.
+    """
 
     def __init__(self, folder: Path, root: Path) -> None:
         self.folder, self._root = folder, root
         self.facts: Plain = {}
+        self.won = True
 
     def write_bytes(self, name: str, content: bytes) -> None:
         """Write one file and bring it to the disk."""
@@ -66,7 +74,10 @@ class Store:
     Attributes:
         root: the folder.
         read_only: it holds runs, but this user may not write there: found by `open`.
+        lingers: seconds that the claim of a process that died holds.
     """
+
+    lingers = 0.0
 
     def __init__(self, root: Path) -> None:
         self.root, self.read_only = root, False
@@ -120,6 +131,9 @@ class Store:
 
     def _examined(self, run_id: str) -> tuple[Run | None, Problem | None]:
         """Look at every byte of a run: the run, and what makes it corrupt."""
+        return self._here(run_id)
+
+    def _here(self, run_id: str) -> tuple[Run | None, Problem | None]:
         folder = self._runs / run_id
         run, problems = examine(folder)
         lasting = next((one for one in problems if not one.passing), None)
@@ -135,6 +149,8 @@ class Store:
                 run = self.find(run_id)
                 if run is None:
                     made = make(draft)
+            if not draft.won:
+                made = None
         return run or self.whole(run_id), made
 
     @contextmanager
@@ -257,14 +273,28 @@ class Store:
 
     def _finish(self, draft: Draft, run_id: str) -> None:
         files = {path.name: sha256(path) for path in sorted(draft.folder.iterdir())}
+        if not files:  # The run was found once it was claimed.
+            return
         draft.write_json(DONE, sealed(files, draft.facts))
         sync_folder(draft.folder)
+        draft.won = self._commit(draft.folder, run_id)
+        if not draft.won:
+            log.warning("run %s was finished by another maker meanwhile: that one is used", run_id)
+
+    def _commit(self, folder: Path, run_id: str) -> bool:
+        """Make a folder the run, in place of a corrupt one if there is one; only one of several makers can."""
         target = self._runs / run_id
-        if target.exists() and self.find(run_id) is None:
+        run, problem = self._here(run_id)
+        if target.exists() and (run is None or problem is not None):
             shutil.rmtree(target)
-        if not target.exists():
-            draft.folder.rename(target)
+        try:
+            folder.rename(target)
+        except OSError as error:
+            if error.errno not in TAKEN:
+                raise
+            return False
         sync_folder(self._runs)
+        return True
 
 
 def _read(path: Path) -> str:

@@ -203,8 +203,8 @@ def diagnosed(bench: Bench, found: Found, rows: Iterable[Measured]) -> None:
         counts = _counts(row)
         if counts:
             found.rows[row.name] = f"{found.rows[row.name]}; rewound: {counts}"
-        if each and all(one.accuracy_unlearned for one in each):
-            found.rows[row.name] = f"{found.rows[row.name]}; the copy that scores: {_unlearned(each)}"
+        if each and all(one.accuracy_scored for one in each):
+            found.rows[row.name] = f"{found.rows[row.name]}; the copy that scores: {_copied(each)}"
         for name, values in (
             ("entropy_initial", [one.initial_entropy for one in each]),
             ("accuracy_rewound", [one.accuracy_rewound.get("reference") for one in each if one.rewound]),
@@ -222,11 +222,11 @@ def diagnosed(bench: Bench, found: Found, rows: Iterable[Measured]) -> None:
         )
 
 
-def _unlearned(each: Sequence[CwrfFacts]) -> str:
+def _copied(each: Sequence[CwrfFacts]) -> str:
     """Say how accurate the copy that scores was before and after: it is to unlearn non-members, and members not."""
     return ", ".join(
         f"{called} {percent(fmean(one.accuracy_before[role] for one in each))} to "
-        f"{percent(fmean(one.accuracy_unlearned[role] for one in each))}"
+        f"{percent(fmean(one.accuracy_scored[role] for one in each))}"
         for role, called in (("members", "members"), ("reference", "reference records"))
     )
 

@@ -106,7 +106,7 @@ def study(
     chosen = STUDIES[name] if isinstance(name, str) else name
     given = _scale(chosen.scale(scale), settings, seeds)
     folder = opening.path(out) if out is not None else Path("reticent-study") / f"{chosen.name}-{scale}"
-    machine: Options = {"store": str(opening.path(store)), "device": choose_device(device)}
+    machine: Options = {"store": str(store), "device": choose_device(device)}
     machine |= {"workers": workers} if workers is not None else {}
     where = None if data_dir is None else str(data_dir)
     data = _data(given.settings, where)

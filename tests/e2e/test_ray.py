@@ -84,7 +84,7 @@ def start(folder, *flags):
 
 
 def finish(process, folder):
-    _, err = process.communicate(timeout=300)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     document = json.loads((folder / "reticent-audit" / "audit.json").read_text())
     return {key: value for key, value in document.items() if key != "environment"}, document["environment"]
@@ -100,7 +100,7 @@ def _commits(folder):
 
 
 def until(folder, runs, process):
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 400
     while len(finished(folder)) < runs:
         assert process.poll() is None, process.stderr.read()
         assert time.monotonic() < deadline

@@ -219,7 +219,7 @@ class ObjectStore(Store):
                     f"alive, or died less than {LEASE:.0f} s ago: wait for it and run the same command again, or give "
                     "another --store"
                 )
-            time.sleep(0.5)
+            time.sleep(min(patience, 0.5))
         ended = threading.Event()
         renewing = threading.Thread(target=self._renew, args=(key, ours, version, ended), daemon=True)
         renewing.start()

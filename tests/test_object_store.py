@@ -263,3 +263,17 @@ def test_an_address_tells_which_store_it_is(tmp_path, monkeypatch):
     assert at(tmp_path).address == str(tmp_path)
     with pytest.raises(StoreError, match=r"the store ftp://x/y does not answer"):
         at("ftp://x/y")
+
+
+@pytest.mark.parametrize("wrong", [-86_400.0, 86_400.0])
+def test_a_machine_whose_clock_is_wrong_judges_leases_as_others_do(clients, monkeypatch, wrong):
+    one, other = clients(), clients()
+    right = time.time
+
+    def look():
+        monkeypatch.setattr(time, "time", lambda: right() + wrong)
+        assert other.holder("r1") is not None
+        with pytest.raises(StoreLockedError, match="which is alive, or died less than 60 s ago"):
+            write(other)
+
+    assert write(one, before=look)

@@ -145,3 +145,11 @@ def test_a_cluster_that_is_not_there_is_named(folder):
     assert process.returncode == 2
     assert "the Ray cluster 127.0.0.1:1 cannot be reached" in err
     assert "give --address HOST:PORT" in err
+
+
+@pytest.mark.slow
+def test_a_cluster_without_a_gpu_is_named(cluster, folder):
+    process = start(folder, "--executor", "ray", "--address", cluster.address, "--device", "cuda", "--workers", "4")
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert "device cuda: no machine of the Ray cluster has a GPU: start one first, or give --device cpu" in err

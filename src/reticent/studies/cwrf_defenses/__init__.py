@@ -83,7 +83,6 @@ def _never_acting(rows: list[Measured]) -> Iterator[str]:
 
 
 def _spread(row: Measured) -> float:
-    """Compute the standard deviation of accuracy over models."""
     return float(np.std(row.measures["accuracy"].observed, ddof=1))
 
 

@@ -13,6 +13,7 @@ from reticent.jobs.recipes import build_recipe
 from reticent.procedures.check import check
 from reticent.studies import STUDIES, beyond, cwrf_ablation, cwrf_defenses, cwrf_readings, presets, repairing
 from reticent.studies.base import Bench, Found, Results, Setting
+from reticent.studies.beyond import NONE
 from reticent.studies.cwrf_defenses.claims import against, alone, matched
 from reticent.studies.cwrf_defenses.printed import CONTROLS, PUBLISHED, TITLES, WITH, titles
 from reticent.studies.document import judge
@@ -21,7 +22,7 @@ from reticent.studies.matching import KNOWN, Controls
 from reticent.studies.measured import Measured
 from reticent.studies.metrics import JUDGED
 from reticent.studies.numbers import Estimate, Replicated
-from reticent.studies.repairing import NONE, Chosen, acts
+from reticent.studies.repairing import Chosen, acts
 
 DEFENSES, ABLATION, READINGS = (STUDIES[name] for name in ("cwrf-defenses", "cwrf-ablation", "cwrf-readings"))
 SETTING = Setting("one", "one", {"epochs": 100, "dataset": "cifar10"}, network="ResNet")
@@ -201,6 +202,20 @@ def test_pairs_are_differences_of_what_lies_beyond_each_rows_control(monkeypatch
     assert found.numbers["a - b", "excess_accuracy"].error == KNOWN
     (note,) = found.notes
     assert note.startswith("seed 7: controls are stopped 0.4 (40.0 %, LiRA AUC 0.720); stopped 0.6 (60.0 %")
+    assert "drawn on" not in note
+
+
+def test_the_note_of_controls_names_rows_whose_accuracy_lies_beyond_all_of_them(monkeypatch):
+    stopped = [row(f"stopped {a}", a, auc_lira=0.4 + 0.8 * a) for a in (0.4, 0.6)]
+    monkeypatch.setattr(beyond, "controls", lambda *_: Controls(tuple(stopped), {}))
+    rows = [row("none", 0.9, auc_lira=0.9), *(row(name, a, auc_lira=0.5) for name, a in (("a", 0.5), ("b", 0.35)))]
+    rows += [row("c", 0.6, auc_lira=0.5), row("d", 0.65, auc_lira=0.5), row("e", 0.1, auc_lira=0.5)]
+    found = Found(rows={one.name: "" for one in rows})
+    beyond.matched(SimpleNamespace(seed=7), found, rows, {}, ("auc_lira",))
+    (note,) = found.notes
+    assert note.endswith("; for b and d the line between two of them is drawn on beyond both.")
+    assert found.numbers["b", "excess_accuracy"].value == 0
+    assert found.numbers["e", "excess_accuracy"].value < -0.1  # Too far to be drawn on: that is told as what it misses.
 
 
 def test_a_row_says_what_was_rewound_and_what_was_left_of_utility():

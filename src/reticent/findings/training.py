@@ -94,9 +94,20 @@ class OnsetFacts(Finding):
     margin: Number
     confidence: Number
     name: str | None
+    "Of it."
     warnings: Annotated[tuple[str, ...], Empty] = ()
     "Only of runs that older code made, as the sentence."
     sentence: Annotated[str, Empty] = ""
+
+    @property
+    def safe(self) -> tuple[str, ...]:
+        """Names of the stages before it; all of them where there is none."""
+        return tuple(stage.name for stage in self.stages[: self.index])
+
+    @property
+    def risky(self) -> tuple[str, ...]:
+        """Names of it and all later stages."""
+        return () if self.index is None else tuple(stage.name for stage in self.stages[self.index :])
 
 
 class PptpFacts(Finding):

@@ -33,11 +33,11 @@ log = logging.getLogger(__name__)
 LEASE, RENEWED = 60.0, 15.0
 """Seconds after which a claim that was not renewed is void, by the object store's clock; how often it is renewed."""
 RETRY: Any = {
-    "max_retries": 12,
-    "retry_timeout": timedelta(seconds=90),
-    "backoff": {"init_backoff": timedelta(seconds=0.2), "max_backoff": timedelta(seconds=10), "base": 2},
+    "max_retries": 1000,
+    "retry_timeout": timedelta(seconds=60),
+    "backoff": {"init_backoff": timedelta(seconds=0.2), "max_backoff": timedelta(seconds=5), "base": 2},
 }
-"""How long what may pass (a busy server, a broken connection) is tried again."""
+"""How long what may pass (a busy server, a broken connection) is tried again: for the time, not so many times."""
 CLIENT: Any = {"connect_timeout": "10s", "timeout": "120s", "allow_http": True}
 DRAFT = "draft"
 """The key of an object ``done.json`` that names the folder of its files."""

@@ -13,12 +13,12 @@ from reticent.findings.study import DotsPanel, Figure, Level
 from reticent.options import Options
 from reticent.studies import beyond, presets, repairing
 from reticent.studies.base import Bench, Claim, Found, Results, Scale, Setting, Study, each
-from reticent.studies.beyond import UNMATCHED
+from reticent.studies.beyond import NONE, UNMATCHED
 from reticent.studies.cwrf_defenses.printed import TITLES, titles
 from reticent.studies.judging import Part
 from reticent.studies.measured import Pairs, Recipes, collect, measure_all
 from reticent.studies.metrics import AUC, JUDGED, METRICS, columns
-from reticent.studies.repairing import NONE, Chosen, acts, lower, lowers
+from reticent.studies.repairing import Chosen, acts, lower, lowers
 
 USUAL = "usual reading"
 READINGS = {

@@ -14,14 +14,14 @@ from dataclasses import dataclass, field, replace
 from statistics import fmean
 
 from reticent import seeds
-from reticent.findings.study import Reason
 from reticent.findings.training import CwrfFacts
 from reticent.rounding import fraction, number, percent, signed
 from reticent.studies import beyond, matching
 from reticent.studies.base import Bench, Found, Results, Setting
-from reticent.studies.judging import Part, better
+from reticent.studies.beyond import NONE
+from reticent.studies.judging import Part, voided
 from reticent.studies.measured import Measured, measure
-from reticent.studies.metrics import AUC, JUDGED, POINTS
+from reticent.studies.metrics import JUDGED, POINTS, beside
 from reticent.studies.numbers import Estimate
 
 PRINTED_LOSS, PRINTED_AT = 0.1502, 0.001
@@ -39,8 +39,6 @@ ABOUT_CHANCE = 0.2
 """Accuracy right after rewinding that is about a guess, on 10 classes and more."""
 COLLAPSED = 0.1
 """An accuracy below which training failed."""
-NONE = "No defense"
-"""The undefended row."""
 
 
 @dataclass(frozen=True)
@@ -178,20 +176,15 @@ def _mean(row: Measured, metric: str) -> float:
 
 def acts(title: str) -> str:
     """Name the contrast of a defense alone with none."""
-    return f"{title} - {NONE}"
+    return beside(title, NONE)
 
 
 def lowers(results: Results, one: Setting, title: str, metric: str) -> bool:
     """Say whether a defense alone lowers the leak, which the paper takes for granted, and learns anything."""
-    number, accuracy = results.get(one.key, acts(title), metric), results.get(one.key, title, "accuracy")
+    accuracy = results.get(one.key, title, "accuracy")
     if accuracy is not None and accuracy.value < COLLAPSED:
         return False
-    return title == NONE or better(title, number, AUC, lower=True).answer() == "yes"
-
-
-def voided(part: Part, void: Reason | None) -> Part:
-    """Let a part decide nothing, if there is a reason and it has a number."""
-    return part if part.number is None or void is None else replace(part, void=void)
+    return title == NONE or beyond.acts(results, one, title, metric)
 
 
 def lower(results: Results, one: Setting, name: str, metric: str, label: str, *, acting: bool = True) -> Part:

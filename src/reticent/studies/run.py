@@ -26,7 +26,7 @@ from reticent.studies.presets import MADE
 from reticent.version import VERSION
 
 log = logging.getLogger(__name__)
-FORMAT = 8
+FORMAT = 9
 """Of what is kept of a setting and seed; raise it where a number is measured otherwise, so that all are measured again.
 
 Another column, or a claim with another rule, needs no such care: they are a part of the file's name."""

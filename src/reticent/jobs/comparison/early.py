@@ -41,8 +41,8 @@ class Stop:
     """Where the undefended recipe is as accurate as another.
 
     Attributes:
-        epochs: how many epochs it trains; a fraction ends in the middle of one.
-        of: how many its recipe has; its schedule is made for them.
+        epochs: how many it trains; a fraction ends in the middle of one.
+        of: how many its recipe has, which its schedule is made for.
         end: how many it trains when it is not stopped.
         expected: the pilots' mean accuracy there.
         reached: the pilots reach the accuracy asked for at some epoch; if not, `epochs` is where they come closest.

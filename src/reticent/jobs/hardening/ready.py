@@ -46,21 +46,12 @@ class Ready:
     """A repair that is checked.
 
     Attributes:
-        config: what the user said of the references, the attacks and the run.
         defense: the method and its objective, as the user wrote them.
-        sorted: the records and their roles.
-        before: the references of the given model: the plain recipe.
-        after: those of the repaired model: the whole defended recipe.
+        before: the references of the given model, by the plain recipe.
+        after: those of the repaired model, by the whole defended recipe.
         membership: of the references and, in the last row, of the model.
-        attacks: their specs.
-        left_out: why attacks are not among them, by name, where all that fit are asked for.
-        materials: what the model is repaired with.
-        trained: the model's state.
-        initial: its state before training.
-        origin: where the initial state is from.
+        left_out: why attacks are left out, by name, where all that fit are asked for.
         seen: what the model says of the audited records.
-        device: where to work.
-        workers: processes for the references.
         untaught: that the model may have learned nothing, in a sentence; empty if it has.
     """
 

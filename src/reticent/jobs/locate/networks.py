@@ -36,14 +36,7 @@ Key = tuple[int, str]
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A network that is in the store.
-
-    Attributes:
-        maker: what made it.
-        made: what was measured of it.
-        recipe: how it was trained.
-        accuracy: on the test records.
-    """
+    """A network that is in the store, with its accuracy on the test records."""
 
     maker: Maker
     made: Made

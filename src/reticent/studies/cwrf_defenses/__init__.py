@@ -11,16 +11,17 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from reticent.findings.study import DotsPanel, Figure, Level
+from reticent.findings.study import Figure
 from reticent.options import Options
 from reticent.studies import beyond, presets, repairing
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
+from reticent.studies.beyond import NONE
 from reticent.studies.cwrf_defenses.claims import CLAIMS, against, alone, matched
 from reticent.studies.cwrf_defenses.printed import CONTROLS, PUBLISHED, WITH, titles
 from reticent.studies.measured import Measured, Pairs, Recipes, collect, measure_all
-from reticent.studies.metrics import ATTACKS, METRICS, POINTS, columns
+from reticent.studies.metrics import ATTACKS, POINTS, columns, dots
 from reticent.studies.numbers import Estimate
-from reticent.studies.repairing import BY_CHANCE, NONE, Chosen, acts
+from reticent.studies.repairing import BY_CHANCE, Chosen, acts
 
 
 def _rows(bench: Bench, chosen: Chosen) -> tuple[Recipes, dict[str, Options]]:
@@ -83,21 +84,7 @@ SERIES = {"alone": "", "with CWRF": WITH, "alone, as long as the fine-tuning": C
 def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     """Draw each defense with and without CWRF, and for the length of its fine-tuning."""
     names = tuple(titles(setting.options["defenses"]))
-    level = Level(label="as its control", value=0.0)
-    panels = tuple(
-        DotsPanel(
-            title=METRICS[metric].label,
-            x=METRICS[metric].label,
-            names=names,
-            series=tuple(
-                results.points(setting, (name + suffix for name in names), metric, label)
-                for label, suffix in SERIES.items()
-            ),
-            levels=(level,) if metric.startswith("excess") else (),
-            form=METRICS[metric].form,
-        )
-        for metric in DRAWN
-    )
+    panels = tuple(dots(results, setting, names, metric, series=SERIES) for metric in DRAWN)
     yield Figure(name=setting.key, title=f"Defenses with and without CWRF, {setting.label}", panels=panels)
 
 

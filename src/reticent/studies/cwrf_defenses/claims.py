@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 
 from reticent.findings.study import Reason
 from reticent.studies.base import Claim, Results, Setting, each
-from reticent.studies.beyond import UNMATCHED
+from reticent.studies.beyond import NONE, UNMATCHED
 from reticent.studies.cwrf_defenses.printed import (
     BETTER,
     CONTROLS,
@@ -23,9 +23,9 @@ from reticent.studies.cwrf_defenses.printed import (
     networks,
     titles,
 )
-from reticent.studies.judging import Part, better, no_worse, reaches
+from reticent.studies.judging import Part, better, no_worse, reaches, voided
 from reticent.studies.metrics import ATTACKS, AUC, JUDGED, METRICS, POINTS, difference
-from reticent.studies.repairing import COLLAPSED, NONE, lower, lowers, voided
+from reticent.studies.repairing import COLLAPSED, lower, lowers
 
 NETWORKS = tuple(KINDS.values())
 """The kinds of network that Table 3 has."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from reticent.studies.base import Published, Setting
-from reticent.studies.repairing import NONE
+from reticent.studies.beyond import NONE
 
 WITH = " + CWRF"
 TITLES = {

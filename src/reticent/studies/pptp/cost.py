@@ -11,7 +11,9 @@ from dataclasses import replace
 from reticent.findings.study import Column, DotsPanel, Figure
 from reticent.options import Options
 from reticent.studies.base import Bench, Claim, Found, Results, Scale, Setting, Study, each
+from reticent.studies.beyond import NONE
 from reticent.studies.judging import Part, better, no_worse, reaches
+from reticent.studies.metrics import beside
 from reticent.studies.numbers import Estimate
 from reticent.studies.pptp import rows
 from reticent.studies.pptp.premises import LACKS, NETWORKS
@@ -62,23 +64,23 @@ def measured(bench: Bench) -> Found:
         known = [float(one.bytes) for one in taken if one.bytes is not None]
         if len(known) == len(taken):
             found.numbers[name, "peak_memory_bytes"] = Estimate.over(known)
-    plain = times[rows.NONE]
+    plain = times[NONE]
     for title in bench.options["defenses"]:
         scratch, again = times[title], times[rows.with_pptp(title)]
         both = [Taken(one.seconds + two.seconds, None, 0.0) for one, two in zip(plain, again, strict=True)]
         found.rows[whole(title)] = "plain training, and what PPTP does after it"
         found.numbers[whole(title), "seconds"] = Estimate.over(one.seconds for one in both)
-        ratios = {(rows.beside(whole(title), title), TIME): _ratio(both, scratch, "seconds")}
+        ratios = {(beside(whole(title), title), TIME): _ratio(both, scratch, "seconds")}
         for name, other in rows.added(title):
             for metric, fact in ((TIME, "seconds"), (MEMORY, "bytes")):
-                ratios[rows.beside(name, other), metric] = _ratio(times[name], times[other], fact)
+                ratios[beside(name, other), metric] = _ratio(times[name], times[other], fact)
         found.numbers |= {key: one for key, one in ratios.items() if one is not None}
     return found
 
 
 def _recipes(bench: Bench) -> dict[str, tuple[str | None, str]]:
     """List what is timed: by row, its defense and a word on it."""
-    listed: dict[str, tuple[str | None, str]] = {rows.NONE: (None, "cross-entropy alone")}
+    listed: dict[str, tuple[str | None, str]] = {NONE: (None, "cross-entropy alone")}
     for title, defense in bench.options["defenses"].items():
         joined = rows.joined(bench.options["stage"], defense)
         listed[title] = defense, defense
@@ -105,7 +107,7 @@ def _asked(
 
     def parts(results: Results, one: Setting) -> Iterator[Part]:
         for title in one.options["defenses"]:
-            pair = rows.beside(*of(title))
+            pair = beside(*of(title))
             what = "time" if metric == TIME else "memory"
             number = results.get(one.key, pair, metric)
             yield ask(f"relative {what}, {pair}, {one.label}", number, level, lower=True, metric="difference")

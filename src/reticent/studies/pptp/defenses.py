@@ -7,14 +7,14 @@ accurate.
 
 from collections.abc import Callable, Iterator
 
-from reticent.findings.study import Figure, LinesPanel, Points
+from reticent.findings.study import AnyPanel, Figure
 from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study, each
-from reticent.studies.beyond import lower, matched
+from reticent.studies.beyond import NONE, lower, matched
 from reticent.studies.judging import Part, better, no_worse
-from reticent.studies.measured import collect, measure_all
-from reticent.studies.metrics import AUC, CORRECTNESS, METRICS, POINTS
+from reticent.studies.measured import collect, differences, matches, measure_all
+from reticent.studies.metrics import AUC, CORRECTNESS, METRICS, POINTS, at, beside, dots, even, lines
 from reticent.studies.pptp import rows
-from reticent.studies.pptp.designs import CAUTION, COLUMNS, panel
+from reticent.studies.pptp.designs import CAUTION, COLUMNS
 from reticent.studies.pptp.premises import (
     LACKS,
     MATCHED,
@@ -48,9 +48,9 @@ def measured(bench: Bench) -> Found:
     made = measure_all(bench, rows.defenses(bench.options))
     both = [pair for title in titles for pair in rows.added(title)]
     first = (rows.CS_KD, rows.RELAXLOSS)
-    found = collect(made, rows.differences([*both, first, *((title, rows.NONE) for title in titles)]))
+    found = collect(made, differences([*both, first, *((title, NONE) for title in titles)]))
     metrics = every(bench.setting)
-    matched(bench, found, made, rows.matches([*both, first]), metrics)
+    matched(bench, found, made, matches([*both, first]), metrics)
     disparity(bench, found)
     return found
 
@@ -70,7 +70,7 @@ def _trade(name: str, title: str, *, stronger: bool, dataset: str = "") -> Parts
     def ask(results: Results, one: Setting) -> Asked:
         if dataset and not shown(one, dataset):
             return
-        pair, metrics = rows.beside(name, title), [f"auc_{attack}" for attack in attacks(one, stronger=stronger)]
+        pair, metrics = beside(name, title), [f"auc_{attack}" for attack in attacks(one, stronger=stronger)]
         number = results.get(one.key, pair, "accuracy")
         yield metrics[0], how(f"accuracy, {pair}, {one.label}", number, POINTS, metric="points")
         for metric in metrics:
@@ -83,7 +83,7 @@ def _trade(name: str, title: str, *, stronger: bool, dataset: str = "") -> Parts
 def _correct(results: Results, one: Setting) -> Iterator[Part]:
     """Ask whether the attack by correctness finds about as much as before, with each defense."""
     for title in one.options["defenses"] if shown(one, "cifar100") else ():
-        pair = rows.beside(rows.with_pptp(title), title)
+        pair = beside(rows.with_pptp(title), title)
         number = results.get(one.key, pair, RIGHT)
         yield no_worse(label(RIGHT, pair, one), number, BY_ACCURACY + AUC, metric="difference")
 
@@ -131,7 +131,7 @@ def _claims(title: str) -> tuple[Claim, ...]:
             f"{ours}{LACKS}",
             f"In each setting that has it: the AUC of PPTP + {title} less that of its early-stopped control, less the "
             f"same of {title} alone, is below zero by {AUC:g} or more. {MATCHED}",
-            _lower(title, rows.even(name, title)),
+            _lower(title, even(name, title)),
             "ours",
         ),
         Claim(
@@ -140,7 +140,7 @@ def _claims(title: str) -> tuple[Claim, ...]:
             f"{ours}{LACKS}",
             f"In each setting that has it: as above, against {title} alone for the epochs of PPTP's second training. "
             f"{MATCHED}",
-            _lower(title, rows.even(name, short)),
+            _lower(title, even(name, short)),
             "ours",
         ),
         Claim(
@@ -183,26 +183,13 @@ DRAWN = ("accuracy", "auc_modified-entropy", RIGHT, "auc_lira", "excess_auc_lira
 def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     """Draw accuracy and leak of every row, and the leak over accuracy."""
     names = tuple(rows.defenses(setting.options))
-    panels = [panel(results, setting, names, metric) for metric in DRAWN]
-    over = [_over(results, setting, metric) for metric in ("auc_modified-entropy", "auc_lira")]
-    yield Figure(name=setting.key, title=f"Defenses with and without PPTP, {setting.label}", panels=(*panels, *over))
-
-
-def _over(results: Results, setting: Setting, metric: str) -> LinesPanel:
-    """Draw a leak over accuracy: each defense alone and with PPTP, and no defense."""
-    series = [_point(results, setting, name, metric) for name in rows.defenses(setting.options)]
-    known = METRICS[metric]
-    return LinesPanel(
-        title=f"{known.label} over accuracy",
-        x="accuracy, non-members",
-        y=known.label,
-        series=tuple(one for one in series if one.x),
-    )
-
-
-def _point(results: Results, setting: Setting, name: str, metric: str) -> Points:
-    accuracy = results.get(setting.key, name, "accuracy")
-    return results.points(setting, [name] if accuracy else [], metric, name, [accuracy.value] if accuracy else [])
+    panels: list[AnyPanel] = [dots(results, setting, names, metric) for metric in DRAWN]
+    series = {name: at(results, setting, [name], "accuracy") for name in names}
+    panels += [
+        lines(results, setting, metric, "accuracy, non-members", series, title=f"{METRICS[metric].label} over accuracy")
+        for metric in ("auc_modified-entropy", "auc_lira")
+    ]
+    yield Figure(name=setting.key, title=f"Defenses with and without PPTP, {setting.label}", panels=tuple(panels))
 
 
 STUDY = Study(

@@ -7,12 +7,12 @@ stopped early where it is as accurate.
 
 from collections.abc import Callable, Iterator
 
-from reticent.findings.study import DotsPanel, Figure, Level
+from reticent.findings.study import Figure
 from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study, each
-from reticent.studies.beyond import lower, matched
+from reticent.studies.beyond import NONE, lower, matched
 from reticent.studies.judging import Part, no_worse, reaches
-from reticent.studies.measured import collect, measure_all
-from reticent.studies.metrics import AUC, METRICS, POINTS, columns, dots
+from reticent.studies.measured import collect, differences, matches, measure_all
+from reticent.studies.metrics import AUC, METRICS, POINTS, beside, columns, dots, even
 from reticent.studies.numbers import combined
 from reticent.studies.pptp import rows
 from reticent.studies.pptp.premises import (
@@ -40,22 +40,22 @@ MATCHES = [(rows.RISKY, other) for other in (rows.SCRATCH, rows.RISKY_TUNED, row
 
 def half(name: str) -> str:
     """Name the contrast of a row with the middle between no defense and the defense from scratch."""
-    return f"{name}, less the middle of {rows.NONE.lower()} and {rows.SCRATCH}"
+    return f"{name}, less the middle of {NONE.lower()} and {rows.SCRATCH}"
 
 
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
     made = {one.name: one for one in measure_all(bench, rows.designs(bench.options))}
-    both = [(name, rows.NONE) for name in made if name != rows.NONE]
-    found = collect(list(made.values()), rows.differences([*both, (rows.RISKY, rows.SCRATCH)]))
+    both = [(name, NONE) for name in made if name != NONE]
+    found = collect(list(made.values()), differences([*both, (rows.RISKY, rows.SCRATCH)]))
     metrics = every(bench.setting)
-    middle = [(-0.5, made[name]) for name in (rows.NONE, rows.SCRATCH)]
+    middle = [(-0.5, made[name]) for name in (NONE, rows.SCRATCH)]
     for name in rows.DESIGNS:
         for metric in metrics:
             weighed = [(1.0, made[name]), *middle]
             found.numbers[half(name), metric] = combined([(w, one.measures[metric]) for w, one in weighed])
-    held = [made[name] for name in (rows.NONE, *JUDGED)]
-    matched(bench, found, held, rows.matches(MATCHES), metrics)
+    held = [made[name] for name in (NONE, *JUDGED)]
+    matched(bench, found, held, matches(MATCHES), metrics)
     disparity(bench, found)
     return found
 
@@ -102,7 +102,7 @@ def _lower(name: str, prefix: str, *, stronger: bool) -> Parts:
 
 def _as_good() -> Parts:
     """Ask whether the risky stages set back are as accurate as RelaxLoss from scratch, and give no more away."""
-    pair = rows.beside(rows.RISKY, rows.SCRATCH)
+    pair = beside(rows.RISKY, rows.SCRATCH)
 
     def ask(results: Results, one: Setting) -> Iterator[tuple[str, Part]]:
         metrics = [f"auc_{attack}" for attack in attacks(one, stronger=False)]
@@ -150,7 +150,7 @@ def _beats(key: str, other: str, what: str, source: str, *, stronger: bool = Tru
         source,
         f"In each setting: the AUC of the risky stages set back, less that of its early-stopped control, less the same "
         f"of {other.lower() if other != rows.SCRATCH else other}, is below zero by {AUC:g} or more. {MATCHED}",
-        _lower(rows.even(rows.RISKY, other), "", stronger=stronger),
+        _lower(even(rows.RISKY, other), "", stronger=stronger),
         "ours",
     )
 
@@ -206,16 +206,8 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     yield Figure(
         name=setting.key,
         title=f"What is trained again, {setting.label}",
-        panels=tuple(panel(results, setting, names, metric) for metric in DRAWN),
+        panels=tuple(dots(results, setting, names, metric) for metric in DRAWN),
     )
-
-
-def panel(results: Results, setting: Setting, names: tuple[str, ...], metric: str) -> DotsPanel:
-    """Draw one number of some rows."""
-    if not metric.startswith("excess"):
-        return dots(results, setting, names, metric)
-    known = [name for name in names if results.get(setting.key, name, metric) is not None]  # Held against a control.
-    return dots(results, setting, known, metric).with_(levels=(Level(label="as its control", value=0.0),))
 
 
 COLUMNS = columns(

@@ -1,7 +1,6 @@
 """What the studies of PPTP take for granted: a network with a risky stage, and a defense that acts."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 from reticent.findings.study import Reason
 from reticent.locate.layers import Layers, onset
@@ -9,11 +8,11 @@ from reticent.models.stages import HEAD
 from reticent.population.worker import Maker
 from reticent.rounding import fraction
 from reticent.studies.base import Bench, Found, Published, Results, Setting
-from reticent.studies.beyond import UNMATCHED
-from reticent.studies.judging import Part, better
+from reticent.studies.beyond import NONE, UNMATCHED, acts
+from reticent.studies.judging import Part, voided
 from reticent.studies.metrics import AUC, METRICS, POINTS
 from reticent.studies.numbers import Estimate
-from reticent.studies.pptp.rows import NONE, RELAXLOSS, beside
+from reticent.studies.pptp.rows import RELAXLOSS
 
 NETWORKS = ("ResNet",)
 """The kind of network of the paper's figures 12 to 16."""
@@ -105,12 +104,6 @@ def shows(results: Results, one: Setting) -> bool:
     return risky is not None and safe is not None and risky.value >= TRACE > safe.value
 
 
-def acts(results: Results, one: Setting, title: str, metric: str) -> bool:
-    """Say whether a defense alone lowers the leak."""
-    number = results.get(one.key, beside(title, NONE), metric)
-    return better(title, number, AUC, lower=True).answer() == "yes"
-
-
 def given(
     results: Results, one: Setting, title: str, parts: Iterable[tuple[str, Part]], relaxloss: str = RELAXLOSS
 ) -> Iterator[Part]:
@@ -119,7 +112,7 @@ def given(
     for metric, part in parts:
         met = risky and acts(results, one, title, metric)
         void: Reason | None = "setting" if not near else None if met else "condition"
-        yield part if void is None or part.number is None else replace(part, void=void)
+        yield voided(part, void)
 
 
 def label(metric: str, what: str, one: Setting) -> str:

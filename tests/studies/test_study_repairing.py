@@ -255,12 +255,6 @@ def test_a_row_says_what_was_rewound_and_what_was_left_of_utility():
     assert CwrfFacts(weights=1, rewound=0, rate=0.0).accuracy_rewound == {}
 
 
-def test_a_defense_that_never_acts_in_so_few_epochs_is_named():
-    losses = {NONE: 0.3, "No defense, shorter": 0.9, "RelaxLoss, shorter": 0.9, "HAMP, shorter": 0.8, "RelaxLoss": 0.9}
-    rows = [row(name, loss_members=loss) for name, loss in losses.items()]
-    assert list(cwrf_defenses._never_acting(rows)) == ["RelaxLoss, shorter"]
-
-
 @pytest.mark.parametrize(("left", "scored"), [(0.1, True), (0.5, False)])
 def test_what_is_about_a_guess_or_not_chosen_by_scores_is_not_named_as_far_from_one(left, scored):
     facts = {"weights": 9, "rewound": 1, "rate": 0.1, "accuracy_rewound": {"reference": left}}

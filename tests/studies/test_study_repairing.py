@@ -382,6 +382,7 @@ def test_a_fall_counts_by_the_share_of_what_the_defense_alone_leaves():
         ("auc_lira", 0.505, {-0.0005: "yes", -0.0001: "no", 0.001: "no"}),
         ("auc_lira", 0.9, {-0.015: "yes", -0.01: "no"}),
         ("tpr_lira_0.01", 0.2, {-0.03: "yes", -0.01: "no"}),
+        ("tpr_lira_0.001", 0.2, {-0.03: "yes", -0.01: "no"}),
     ):
         for fall, wanted in falls.items():
             numbers = {
@@ -391,7 +392,8 @@ def test_a_fall_counts_by_the_share_of_what_the_defense_alone_leaves():
                 (alone("HAMP"), "accuracy"): Estimate(0.0, 0.001),
             }
             key = "hamp-lira" if metric == "auc_lira" else "hamp-lira-tpr"
-            assert judged(key, numbers, options={"fpr": 0.01})[0] == wanted
+            fpr = float(metric.rpartition("_")[2]) if metric.startswith("tpr") else 0.01
+            assert judged(key, numbers, options={"fpr": fpr})[0] == wanted
 
 
 def test_a_defense_that_failed_to_learn_does_not_act():

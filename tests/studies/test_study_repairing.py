@@ -255,12 +255,6 @@ def test_a_row_says_what_was_rewound_and_what_was_left_of_utility():
     assert CwrfFacts(weights=1, rewound=0, rate=0.0).accuracy_rewound == {}
 
 
-def test_a_defense_that_never_acts_in_so_few_epochs_is_named():
-    losses = {NONE: 0.3, "No defense, shorter": 0.9, "RelaxLoss, shorter": 0.9, "HAMP, shorter": 0.8, "RelaxLoss": 0.9}
-    rows = [row(name, loss_members=loss) for name, loss in losses.items()]
-    assert list(cwrf_defenses._never_acting(rows)) == ["RelaxLoss, shorter"]
-
-
 @pytest.mark.parametrize(("left", "scored"), [(0.1, True), (0.5, False)])
 def test_what_is_about_a_guess_or_not_chosen_by_scores_is_not_named_as_far_from_one(left, scored):
     facts = {"weights": 9, "rewound": 1, "rate": 0.1, "accuracy_rewound": {"reference": left}}
@@ -388,6 +382,7 @@ def test_a_fall_counts_by_the_share_of_what_the_defense_alone_leaves():
         ("auc_lira", 0.505, {-0.0005: "yes", -0.0001: "no", 0.001: "no"}),
         ("auc_lira", 0.9, {-0.015: "yes", -0.01: "no"}),
         ("tpr_lira_0.01", 0.2, {-0.03: "yes", -0.01: "no"}),
+        ("tpr_lira_0.001", 0.2, {-0.03: "yes", -0.01: "no"}),
     ):
         for fall, wanted in falls.items():
             numbers = {
@@ -397,7 +392,8 @@ def test_a_fall_counts_by_the_share_of_what_the_defense_alone_leaves():
                 (alone("HAMP"), "accuracy"): Estimate(0.0, 0.001),
             }
             key = "hamp-lira" if metric == "auc_lira" else "hamp-lira-tpr"
-            assert judged(key, numbers, options={"fpr": 0.01})[0] == wanted
+            fpr = float(metric.rpartition("_")[2]) if metric.startswith("tpr") else 0.01
+            assert judged(key, numbers, options={"fpr": fpr})[0] == wanted
 
 
 def test_a_defense_that_failed_to_learn_does_not_act():

@@ -159,7 +159,9 @@ class Problem:
         return cls(signals, known, rows, learned, population, replicas, units, imitators, probed or {}, inputs)
 
     def among(self, ids: NDArray[np.int64]) -> "Problem":
-        """Keep some of the records ``(K,)``, in their order, of answers in memory."""
+        """Keep some of the records ``(K,)``, in their order, of answers in memory; all of them stay where they are."""
+        if np.array_equal(ids, np.arange(self.signals.records)):
+            return self
         replicas = None if self.replicas is None else np.asarray(self.replicas[:, ids])
         known = Membership(self.membership.matrix[:, ids])
         units = None if self.units is None else self.units.among(ids)
@@ -185,7 +187,8 @@ class Problem:
     @property
     def members(self) -> NDArray[np.bool_]:
         """Which targets were trained on which records ``(T, N)``, or units ``(T, U)`` where these are audited."""
-        return self.drawn.matrix[self.targets]
+        drawn = self.drawn.matrix
+        return drawn if np.array_equal(self.targets, np.arange(len(drawn))) else drawn[self.targets]
 
     @property
     def shape(self) -> tuple[int, int]:

@@ -19,7 +19,7 @@ from scipy.special import stdtr, stdtrit
 
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.crossed_variance import Moments, area_interval, freedom, share_interval
-from reticent.auditing.group_rates import areas, rates, sizes
+from reticent.auditing.group_rates import seen, sizes
 from reticent.auditing.groups import FEWEST, against_others, careful
 from reticent.auditing.intervals import tail
 from reticent.auditing.partition import Partition
@@ -66,7 +66,7 @@ def group_limits(
         confidence: of all limits together, two-sided.
 
     Returns:
-        The limits. Cost: three sorts a target, attack and partition.
+        The limits. Cost: a sort a target, attack and partition.
     """
     count = sum(len(one.names) for one in partitions)
     comparisons = len(scores) * sum(1 if len(one.names) == 2 else len(one.names) for one in partitions)
@@ -109,14 +109,15 @@ def _seen(
     inside, outside = sizes(members, codes, count)
     few = FEWEST if len(members) > 1 else FEWEST_ALONE
     chosen = np.flatnonzero((inside.min(axis=0) >= few) & (outside.min(axis=0) >= few))
-    area = areas(scores, members, codes, count)
+    told = seen(scores, members, codes, count, fpr)
+    area = told.area
     shown: list[AreaShown | None] = [None] * count
     pairs = np.minimum(inside, outside).min(axis=0)
     for g, least in zip(chosen.tolist(), _least(area, chosen, pairs, confidence), strict=True):
         shown[g] = AreaShown(attack=attack, auc=float(area.value[g]), least=least)
     excesses: list[ExcessShown | None] = [None] * count
-    if fpr is not None:
-        found, wrong = (rates(scores, members, codes, count, fpr, kind) for kind in (members, ~members))
+    if told.found is not None and told.wrong is not None:
+        found, wrong = told.found, told.wrong
         # Two limits together: each at half of what is left.
         ends = [_share_limits(one, kind, 1 - (1 - confidence) / 2) for one, kind in ((found, inside), (wrong, outside))]
         for g in chosen.tolist():

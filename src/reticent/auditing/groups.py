@@ -23,10 +23,10 @@ from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.comparison.multiple import holm
 from reticent.auditing.crossed_variance import Moments, area_interval, freedom, share_interval
 from reticent.auditing.exposure import Exposure, Masked
-from reticent.auditing.group_rates import areas, rates, sizes
+from reticent.auditing.group_rates import seen, sizes
 from reticent.auditing.intervals import tail
 from reticent.auditing.partition import Partition
-from reticent.auditing.roc import roc, tied, two_groups
+from reticent.auditing.roc import tied, two_groups
 from reticent.findings.audit import Group, GroupDifference, Grouping
 from reticent.findings.base import Interval
 from reticent.findings.numbers import Estimate, ShareEstimate
@@ -69,10 +69,10 @@ def groups(
     count = len(partition.names)
     inside, outside = sizes(rows, partition.codes, count)
     measurable = (inside.min(axis=0) >= FEWEST) & (outside.min(axis=0) >= FEWEST)
-    area = areas(values, rows, partition.codes, count)
-    rate = None if fpr is None else rates(values, rows, partition.codes, count, fpr)
+    told = seen(values, rows, partition.codes, count, fpr)
+    area, rate = told.area, told.found
     # One threshold serves all groups, so equal scores decide the rate of all or of none.
-    ties = fpr is not None and tied([roc(row, own).at_fpr(fpr) for row, own in zip(values, rows, strict=True)])
+    ties = tied(told.points)
     pairs, trials = np.minimum(inside, outside).min(axis=0).tolist(), inside.sum(axis=0).tolist()
     aucs = _estimates(area, measurable, lambda g, found: area_interval(*found, pairs[g], confidence))
     if rate is None:

@@ -10,7 +10,7 @@ from typing import Any, Literal, SupportsInt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent import opening
+from reticent import opening, scratch
 from reticent.ambient import fixed
 from reticent.attacks import ATTACKS, Offer, check_references, lacking_references
 from reticent.attacks.base import Inputs, Problem
@@ -41,6 +41,8 @@ from reticent.say.population import copies, unaudited
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
 
+PIECE = 2**24
+"""Bytes of a large array that are read at once."""
 ANSWERS = ("logits", "probabilities", "margins")
 """What models said of the records: one of these is given."""
 
@@ -347,7 +349,7 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> Outputs:
         # A stream of one's own: NumPy forgets to close the file if it is broken.
         with path.open("rb") as stream:
             content = np.load(stream, allow_pickle=False)
-            arrays = {} if isinstance(content, np.ndarray) else {key: content[key] for key in content.files}
+            arrays = {} if isinstance(content, np.ndarray) else {key: _array(content, key) for key in content.files}
     except FileNotFoundError:
         raise MissingFileError(f"no file {str(path)!r}: expected an .npz file of outputs") from None
     except CorruptFileError:
@@ -376,6 +378,27 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> Outputs:
                 f"{path}: unknown array {key!r}: {nearest(key, KEYS)} Call it otherwise if it is something else"
             )
     return Outputs(**arrays, groups=groups, ungrouped=tuple(one_a_record))
+
+
+def _array(content: "np.lib.npyio.NpzFile", key: str) -> NDArray[Any]:
+    """Read an array of an archive; a large one piece by piece."""
+    name = key if key in content.zip.namelist() else f"{key}.npy"
+    if content.zip.getinfo(name).file_size < scratch.LARGE:
+        return np.asarray(content[key])
+    with content.zip.open(name) as stream:
+        version, form = np.lib.format.read_magic(stream), np.lib.format
+        header = form.read_array_header_1_0 if version == (1, 0) else form.read_array_header_2_0
+        shape, turned, dtype = header(stream)
+        if dtype.hasobject:
+            raise ValueError("pickled objects")
+        values = scratch.zeros(shape[::-1] if turned else shape, dtype)
+        flat = values.reshape(-1).view(np.uint8)
+        for start in range(0, len(flat), PIECE):
+            piece = flat[start : start + PIECE]
+            piece[:] = np.frombuffer(stream.read(len(piece)), np.uint8)
+            scratch.release(values)
+        stream.read(1)  # Only at its end the archive's sum is checked.
+    return values.T if turned else values
 
 
 def _groups(path: Path, arrays: dict[str, NDArray[Any]], group_by: Sequence[str]) -> dict[str, NDArray[Any]]:

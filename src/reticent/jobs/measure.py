@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reticent import seeds, spec
+from reticent import scratch, seeds, spec
 from reticent.arrays import Bools, Floats, Ints
 from reticent.attacks import ATTACKS, importance, score
 from reticent.attacks.base import Offer, Problem
@@ -344,9 +344,11 @@ def _risk(problem: Problem, scores: Mapping[str, Floats], settings: Settings) ->
     risks = scores[_RISK.method] if _RISK.method in scores else _scored(_RISK, problem, settings.seed)
     if risks is None:
         return None
-    members = problem.membership.matrix[problem.targets]
+    members, total = problem.membership.matrix[problem.targets], np.zeros(problem.signals.records)
+    for row, own in scratch.rows(risks, members):
+        total += np.where(own, row, 0.0)
     count = members.sum(axis=0)
-    return np.ma.MaskedArray(np.where(members, risks, 0.0).sum(axis=0) / np.maximum(count, 1), mask=count == 0)
+    return np.ma.MaskedArray(total / np.maximum(count, 1), mask=count == 0)
 
 
 def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, Bools] | None:

@@ -159,7 +159,7 @@ class Problem:
         return cls(signals, known, rows, learned, population, replicas, units, imitators, probed or {}, inputs)
 
     def among(self, ids: NDArray[np.int64]) -> "Problem":
-        """Keep some of the records ``(K,)``, in their order, of answers in memory; all of them stay where they are."""
+        """Keep some of the records ``(K,)``, in their order; all of them stay where they are."""
         if np.array_equal(ids, np.arange(self.signals.records)):
             return self
         replicas = None if self.replicas is None else np.asarray(self.replicas[:, ids])

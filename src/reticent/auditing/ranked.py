@@ -1,6 +1,6 @@
 """One target's records in order of score: sorted once, for all that is counted above or below a score.
 
-Equal scores stand in any order, and no number depends on it: what is counted is exact, and of whole groups of them.
+Equal scores stand in the order of the records.
 """
 
 from dataclasses import dataclass
@@ -29,7 +29,11 @@ class Ranked:
     def of(cls, scores: Floats, members: Bools) -> "Ranked":
         """Sort the scores ``(N,)`` of one target."""
         order = np.argsort(-scores)
-        return cls(order, scores[order], members[order])
+        falling = scores[order]
+        if (falling[1:] == falling[:-1]).any():  # Sorts differ between machines in how they leave equal scores.
+            group = np.cumsum(np.append(np.False_, falling[1:] != falling[:-1]))
+            order = np.sort(group << 32 | order) & 0xFFFFFFFF
+        return cls(order, falling, members[order])
 
     @cached_property
     def ends(self) -> Ints:

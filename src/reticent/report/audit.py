@@ -31,5 +31,5 @@ def write_audit(
     made = audit(document, rows, thumbnails)
     section = {"report.md": markdown(made)} if output.kind == "md" else {}
     named = {} if names is None else {"named.csv": csv.table(NamedRecord.model_fields, (n.to_json() for n in names))}
-    listed = csv.records(row.to_json() for row in rows)
-    return output.write(document, {"report.html": html(made), "records.csv": listed, **named, **section})
+    listed = {"records.csv": csv.records(rows)}
+    return output.write(document, {"report.html": html(made), **listed, **named, **section})

@@ -213,11 +213,11 @@ class Signals:
         return self.margins.shape[2]
 
     def among(self, ids: NDArray[np.int64]) -> "Signals":
-        """Keep some of the records ``(K,)``, in their order, in memory; all of them stay where they are."""
+        """Keep some of the records ``(K,)``, in their order; all of them stay where they are."""
         if np.array_equal(ids, np.arange(self.records)):
             return self
-        logits = None if self.logits is None else np.asarray(self.logits[:, ids])
-        return replace(self, labels=self.labels[ids], margins=np.asarray(self.margins[:, ids]), logits=logits)
+        logits = None if self.logits is None else _kept(self.logits, ids)
+        return replace(self, labels=self.labels[ids], margins=_kept(self.margins, ids), logits=logits)
 
     def blocks(self, width: int | None = None) -> Iterator[slice]:
         """Divide the records so that a float64 block of all models stays below `BLOCK_BYTES`.
@@ -228,6 +228,15 @@ class Signals:
         step = max(1, BLOCK_BYTES // each)
         for start in range(0, self.records, step):
             yield slice(start, min(start + step, self.records))
+
+
+def _kept(matrix: Matrix, ids: NDArray[np.int64]) -> Matrix:
+    """Copy some of the records, model by model."""
+    first = np.asarray(matrix[[0], :])[0, ids]
+    kept = scratch.zeros((matrix.shape[0], *first.shape), first.dtype)
+    for model, (row,) in enumerate(scratch.rows(kept)):
+        row[:] = np.asarray(matrix[[model], :])[0, ids]
+    return _held(kept)
 
 
 def _held(values: NDArray[Any]) -> Matrix:

@@ -175,11 +175,12 @@ class Output:
         texts[self.form.numbers] = as_json(document.to_json())
         with together(self.folder, document, left_over(self.folder, self.form, texts)):
             for name, text in texts.items():
-                if isinstance(text, bytes):
-                    replace_bytes(self.folder / name, text)
+                if isinstance(text, (str, bytes)):
+                    content = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
+                    replace_bytes(self.folder / name, content)
                     continue
                 with replacing(self.folder / name) as stream:
-                    stream.writelines([text] if isinstance(text, str) else text)
+                    stream.writelines(text)
         return tuple(self.folder / name for name in texts)
 
     def check(self, document: Document) -> None:

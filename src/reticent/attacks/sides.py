@@ -123,7 +123,7 @@ def averaged(problem: Problem, queries: int | None, ratio: Callable[[Compared], 
         scores[one.targets, one.records] += ratio(one)
         scratch.release(scores)
     for (row,) in scratch.rows(scores):
-        row /= number
+        np.divide(row, number, out=row)
     return scores
 
 

@@ -242,6 +242,7 @@ def replicated(scores: Floats, members: Bools, fprs: tuple[float, ...], weights:
     Returns:
         ``(B, T, S)``, statistics as in `Bootstrap`, without the oracle; NaN where records of a kind are missing.
     """
+
     def blocks() -> Iterator[Weights]:
         return (weights[:, block] for block in _blocks(*weights.shape))
 

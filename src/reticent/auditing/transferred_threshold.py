@@ -40,7 +40,7 @@ def thresholds(scores: Floats, members: Bools, reference: tuple[Floats, Bools] |
 
 
 def some(scores: Floats) -> Floats:
-    """Take of every target's scores ``(T, N)`` evenly many records', all where they are at most `POOLED`: ``(T, n)``."""
+    """Take evenly many of every target's scores ``(T, N)``, all where they are at most `POOLED`: ``(T, n)``."""
     step = -(-scores.size // POOLED)
     return np.stack([row[::step] for (row,) in scratch.rows(scores)])
 
@@ -71,9 +71,7 @@ def gaps(scores: Floats, members: Bools, grid: Floats) -> Floats:
     Returns:
         ``(R, G)``.
     """
-    return np.stack([
-        _above(row[own], grid) - _above(row[~own], grid) for row, own in scratch.rows(scores, members)
-    ])
+    return np.stack([_above(row[own], grid) - _above(row[~own], grid) for row, own in scratch.rows(scores, members)])
 
 
 def _above(scores: Floats, grid: Floats) -> Floats:

@@ -150,6 +150,17 @@ class RecordTable(Sequence[RecordRow]):
             return np.array([])
         return np.ma.asarray(self._columns[key])[self._order].compressed()
 
+    def columns(self) -> Iterator[tuple[str, NDArray[Any] | None]]:
+        """Give all columns in the order of `header` and of the rows; None where nothing of one is known."""
+        for key in COLUMNS:
+            if key == "label_name":
+                labels = self._columns["label"][self._order].tolist()
+                yield key, np.array([self._names[one] if len(self._names) else str(one) for one in labels], object)
+            else:
+                yield key, self._columns[key][self._order] if key in self._columns else None
+        for by, (names, codes) in self._groups.items():
+            yield f"{GROUP}{by}", np.array(names, object)[codes[self._order]]
+
     def blocks(self, size: int = BLOCK) -> Iterator[list[tuple[Any, ...]]]:
         """Give all rows as plain values, in the order of `header`, some at a time."""
         for start in range(0, len(self), size):
@@ -158,7 +169,9 @@ class RecordTable(Sequence[RecordRow]):
     def _lines(self, ids: NDArray[np.int64]) -> Iterator[tuple[Any, ...]]:
         """Give the rows of some records as plain values."""
         nothing = [None] * len(ids)
-        values = {key: self._columns[key][ids].tolist() if key in self._columns else nothing for key in COLUMNS}
+        values: dict[str, list[Any]] = {
+            key: self._columns[key][ids].tolist() if key in self._columns else nothing for key in COLUMNS
+        }
         labels = values["label"]
         values["label_name"] = [self._names[one] if len(self._names) else str(one) for one in labels]
         grouped = ([names[code] for code in codes[ids].tolist()] for names, codes in self._groups.values())

@@ -31,16 +31,21 @@ from reticent.jobs import document, grouping, outputs
 from reticent.jobs.attacks import build_attacks, fitting, usual
 from reticent.jobs.blind import blind_baseline, same_records
 from reticent.jobs.control import check, null
+from reticent.jobs.foretelling import Size, seconds
 from reticent.jobs.measure import Settings, measure
 from reticent.jobs.work import AuditReported, Work
 from reticent.options import AttackConfig, Options
+from reticent.report import parquet
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
+from reticent.rounding import duration
 from reticent.say import audit as say
 from reticent.say.population import copies, unaudited
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
 
+LONG = 2**24
+"""Answers from which the time that attacks take is foretold."""
 PIECE = 2**24
 """Bytes of a large array that are read at once."""
 ANSWERS = ("logits", "probabilities", "margins")
@@ -105,9 +110,13 @@ class Attacked(AuditReported):
     def every_score(self) -> dict[str, NDArray[np.float64]]:
         """The scores of all records that were brought, by attack; NaN for those that were not audited."""
         records = self.findings.data.records
-        wide = {name: np.full((len(rows), records), np.nan) for name, rows in self.scores.items()}
+        if len(self.ids) == records:
+            return self.scores
+        wide = {name: scratch.zeros((len(rows), records)) for name, rows in self.scores.items()}
         for name, rows in self.scores.items():
-            wide[name][:, self.ids] = rows
+            for told, row in scratch.rows(wide[name], rows):
+                told[:] = np.nan
+                told[self.ids] = row
         return wide
 
 
@@ -133,6 +142,7 @@ def attack(
     promised_epsilon: float | None = None,
     control: Literal["none", "null"] = "none",
     format: Literal["html", "md"] = "html",  # noqa: A002
+    records_format: Literal["csv", "parquet"] = "csv",
     name: str = "outputs",
     records: Any = None,
     stage: Callable[[str], None] | None = None,
@@ -163,6 +173,7 @@ def attack(
         promised_epsilon: the epsilon, at `delta`, that the training is said to keep; shown beside the bound.
         control: "null" repeats the audit with permuted membership, where there is nothing to find.
         format: "md" writes report.md too, a section of a model card.
+        records_format: "parquet" writes records.parquet too, with the columns of records.csv; it needs pyarrow.
         name: what the report calls the data.
         records: what the models saw, as `reticent.load` takes it, or an array ``(N, ...)`` as `Records.make` does: to
             find out whether members and non-members differ without the model. By default the labels alone are looked
@@ -211,6 +222,7 @@ def attack(
         promised_epsilon=promised_epsilon,
         control=control,
         format=format,
+        records_format=records_format,
     )
     return run(brought, config, out, name, stage)
 
@@ -224,6 +236,8 @@ def run(
     stage: Callable[[str], None] | None = None,
 ) -> Attacked:
     """Attack and audit outputs as a configuration says; its `group_by` was said where they were read."""
+    if config.records_format == "parquet":
+        parquet.check()
     work, problem = Work(stage), brought.problem()
     if problem.signals.models == 1:
         config = _alone(config)
@@ -246,6 +260,9 @@ def run(
     if config.control == "null":
         check(problem, specs, settings)
     output = None if out is None else Output.take(opening.path(out), AUDIT, kind=config.format)
+    if problem.signals.models > 1 and problem.signals.models * problem.signals.records >= LONG:
+        size = Size(problem.signals.models, problem.signals.records, 0 if signals.logits is None else signals.classes)
+        work.tell(f"attacks: about {duration(seconds(size, specs, settings))}")
     with work.on("scoring"):
         work.tell("blind baseline")
         members = problem.membership.matrix[problem.targets]
@@ -278,7 +295,7 @@ def run(
         own=measured.own,
         risk=measured.risk,
     )
-    files = () if output is None else write_audit(output, found, rows)
+    files = () if output is None else write_audit(output, found, rows, records_format=config.records_format)
     return Attacked(found, files, rows, measured.scores, ids, measured.p_member, problem)
 
 
@@ -332,7 +349,8 @@ def audited(problem: Problem, config: AttackConfig) -> NDArray[np.int64]:
 def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], dict[str, str]]:
     """Build the attacks that are asked for; where none is, those that the problem allows, and say which not."""
     specs = build_attacks(config, _possible(problem.signals))
-    return fitting(config, specs, lambda spec: check_references(spec, problem), TooFewReferencesError)
+    answers = len(problem.targets) * problem.signals.records
+    return fitting(config, specs, lambda spec: check_references(spec, problem), TooFewReferencesError, answers=answers)
 
 
 def _possible(signals: Signals) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ write. What another command wrote into the folder during the work stays. All fil
 import json
 import logging
 import math
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
@@ -84,15 +85,18 @@ class Form:
             return False
 
 
+PARQUET = b"reticent.records"
+"""What a Parquet file of reticent's holds about itself, at its end."""
 RECORDS = b"record,label,label_name,exposure,"
 AUDIT = Form(
     "audit.json",
     "reticent.audit/",
     ("report.html", "records.csv"),
     "report.md",
-    ("named.csv",),
+    ("named.csv", "records.parquet"),
     (
         ("records.csv", RECORDS),
+        ("records.parquet", PARQUET),
         ("named.csv", b"target,record,label,p,p_adjusted,"),
         ("report.md", b"## Membership privacy\n"),
     ),
@@ -311,6 +315,9 @@ def _bears(path: Path, mark: bytes) -> bool:
         head = stream.read(HEAD)
         if path.suffix == ".md":
             return head.startswith(mark) and unbroken(head + stream.read())
+        if path.suffix == ".parquet":
+            stream.seek(-min(TENSORS, path.stat().st_size), os.SEEK_END)
+            return mark in stream.read()
         if path.suffix in {".csv", ".svg"}:
             return head.startswith(mark)
         if path.suffix == ".safetensors":

@@ -68,7 +68,7 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
 
     each(scored, pretenders.groups(problem))
     for (row,) in scratch.rows(scores):
-        row /= spec.draws
+        np.divide(row, spec.draws, out=row)
     return scores
 
 
@@ -150,5 +150,6 @@ ENTRY = AttackEntry(
     paper="reticent (2026), docs/methods/learned.md",
     access="margins",
     strong=True,
+    most=2**25,
     importance=importance,
 )

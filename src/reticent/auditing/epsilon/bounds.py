@@ -210,7 +210,10 @@ def consistent(lower: float, delta: float, accountant: Accountant) -> bool | Non
 
 
 def _each(
-    asked: Sequence[tuple[Method, float]], targets: Iterable[Groups], delta: float, streams: Sequence[np.random.Generator]
+    asked: Sequence[tuple[Method, float]],
+    targets: Iterable[Groups],
+    delta: float,
+    streams: Sequence[np.random.Generator],
 ) -> list[list[float]]:
     """Bound epsilon by every method at its level, of every target."""
     bounds: list[list[float]] = [[] for _ in asked]

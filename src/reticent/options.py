@@ -132,12 +132,20 @@ class AuditConfig(DataOptions, AttackConfig):
     models: Annotated[int, Ge(2)] | None = None
     """How many models to train. [what suits the data set]"""
     workers: Annotated[int, Ge(1)] | None = None
-    """Processes to train in. [one a core on the CPU, one on CUDA]"""
+    """Processes to train in; with the executor ray, models at a time on each GPU. [one a core on the CPU, one on CUDA]
+    """
+    executor: Literal["auto", "inline", "processes", "ray"] = "auto"
+    """Who trains the models: this process, a pool of processes, or a Ray cluster, whose machines must share the store
+    (docs/scale.md). auto is inline for one worker, else processes."""
+    address: str | None = None
+    """With the executor ray: HOST:PORT of the cluster. [RAY_ADDRESS, then a cluster that runs on this machine, then one
+    that is started for the command]"""
     device: str = "auto"
     """auto, cpu, cuda or cuda:N."""
-    store: Folder = "reticent-store"
-    """Folder of finished models, never trained twice. Several commands may share it at once: if other commands are
-    training all remaining models already, this one exits with 2; run it again later."""
+    store: Annotated[str, AfterValidator(_at_home)] = "reticent-store"
+    """Folder of finished models, never trained twice, or s3://bucket/path (docs/scale.md). Several commands may share
+    it at once: if other commands are training all remaining models already, this one exits with 2; run it again later.
+    """
     out: Folder = "reticent-audit"
     """Folder for the report and its numbers."""
     unit: str | None = None

@@ -15,36 +15,8 @@ PICTURED = 24
 class RecordRow:
     """One record, as `auditing` measures it; None where that cannot be measured.
 
-    Attributes:
-        record: its id in the data set.
-        label: its true label.
-        label_name: the label's name, or the number again.
-        exposure: how far apart models with and without it put its margin, in standard deviations.
-        memorisation: how much more often models with it label it correctly.
-        margin_in: mean margin of models with it (nats).
-        margin_out: that of models without it.
-        models_in: how many models were trained on it.
-        models_out: how many were not.
-        margin_std_in: standard deviation of the margins of models with it.
-        margin_std_out: that of models without it.
-        exposure_error: standard error of `exposure`.
-        distance: the gap between the margins in standard errors.
-        distance_p: chance of such a distance or a larger one, had the record left no trace, if margins are normal.
-        distance_p_corrected: the same without that assumption where it could count, by Holm over all records: what to
-            judge a record by.
-        memorisation_error: standard error of `memorisation`.
-        memorisation_soft: how much more probable models with it find its label.
-        memorisation_soft_error: its standard error.
-        probability: how probable online LiRA makes membership, from even odds.
-        probability_low: lower confidence limit.
-        probability_high: upper one.
-        found_at_own_rate: share of the models trained on it under which it is found at a false-positive rate of 1 % of
-            its own.
-        found_low: lower confidence limit.
-        found_high: upper one.
-        risk_score: how probable membership is by the modified entropy, given the class, from even odds: the privacy
-            risk score of Song and Mittal, a mean over the audited models trained on it.
-        groups: the groups that it is in, by what they group by (``group_...`` in the file).
+    What each column says stands in `reticent.say.records.COLUMNS`; `groups` are those that it is in, by what they group
+    by (``group_...`` in the file).
     """
 
     record: int

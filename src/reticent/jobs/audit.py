@@ -35,7 +35,7 @@ from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
 from reticent.say.population import fewer, of_units, repeated, several_records
 from reticent.spec import full
-from reticent.store import Store
+from reticent.store import at
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +121,11 @@ class Evaluated:
 
 def evaluate(job: Job, work: Work) -> Evaluated:
     """Train what is not finished, attack every model, and measure; writes nothing but the store."""
-    store = Store(Path(job.config.store)).open()
+    store = at(job.config.store).open()
     with work.on("training", "training"):
-        made = train(job.population, store, workers=job.workers, device=job.device, progress=work.progress)
+        made = train(
+            job.population, store, workers=job.workers, device=job.device, executor=job.executor, progress=work.progress
+        )
     with work.on("scoring"):
         signals, others = population_signals.signals(job.population, store, made)
         replicas, roles = opened(job.attacks, job.population, store, made), job.population.roles

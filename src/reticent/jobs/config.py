@@ -23,6 +23,7 @@ from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.option_hints import owners, placed
 from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.options import SHORT, AuditConfig, Options
+from reticent.population.executors import Executor
 from reticent.population.population import Population
 from reticent.procedures.check import check_records, needs
 from reticent.procedures.user import check_used
@@ -73,6 +74,11 @@ class Job:
     partitions: tuple[Partition, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
     units: Units | None = None
+
+    @property
+    def executor(self) -> Executor:
+        """Who trains the models."""
+        return Executor(self.config.executor, self.config.address)
 
 
 @fixed()
@@ -197,7 +203,8 @@ def prepare(
     """
     from reticent.population.train import choose_device
 
-    device = choose_device(config.device)
+    device = choose_device(config.device, elsewhere=config.executor == "ray")
+    check_executor(config, device)
     suggested: Options = dict(DATASETS[config.dataset].suggested) if config.dataset in DATASETS else {}
     usual: int = suggested.pop("models", DEFAULT_MODELS)
     models = config.models or usual
@@ -275,4 +282,17 @@ def _roles(config: AuditConfig, needed: bool, records: Records, units: Units | N
 
 def workers(config: AuditConfig, device: str, models: int) -> int:
     """Choose how many processes train models."""
-    return config.workers or (1 if device != "cpu" else min(cores(), models))
+    elsewhere = device != "cpu" or config.executor in {"inline", "ray"}
+    return config.workers or (1 if elsewhere else min(cores(), models))
+
+
+def check_executor(config: AuditConfig, device: str) -> None:
+    """Refuse what an executor has no use for."""
+    if config.address is not None and config.executor != "ray":
+        raise InputError(f"address: is of a Ray cluster, and the executor is {config.executor}: give --executor ray")
+    if config.executor == "inline" and (config.workers or 1) > 1:
+        raise InputError(f"workers: {config.workers} processes, and the executor inline is this one: leave one out")
+    if config.executor == "ray" and device not in {"cpu", "cuda"}:
+        raise InputError(f"device: with the executor ray, Ray says which GPU a model gets: give cuda, got {device}")
+    if config.executor == "ray" and device == "cpu" and config.workers is not None:
+        raise InputError("workers: with the executor ray on the CPU a model takes a core of the cluster: leave it out")

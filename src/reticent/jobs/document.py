@@ -23,7 +23,7 @@ from reticent.data.units import Units
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import Accountant
 from reticent.findings.numbers import Spread
-from reticent.findings.population import Accuracy, ColumnReading, Data, ModelFacts, Unlearned
+from reticent.findings.population import Accuracy, Data, ModelFacts, Unlearned
 from reticent.findings.population import Population as PopulationFacts
 from reticent.findings.records import RecordTable
 from reticent.jobs.repairs import repairs
@@ -52,24 +52,8 @@ def data_facts(records: Records, roles: Roles | None = None, units: Units | None
         units=None if units is None else units.count,
         licence=records.licence,
         citation=records.citation,
-        columns=columns(records),
+        columns=records.readings,
         fitted=FITTED if records.readings else None,
-    )
-
-
-def columns(records: Records) -> tuple[ColumnReading, ...]:
-    """State how the columns of a table were read."""
-    return tuple(
-        ColumnReading(
-            column=one.column,
-            read_as=one.kind,
-            values=one.values,
-            missing=one.missing,
-            features=one.features,
-            note=one.note,
-            telling=one.telling,
-        )
-        for one in records.readings
     )
 
 

@@ -24,7 +24,7 @@ from reticent.population.worker import Maker, find
 from reticent.procedures import PROCEDURES, Trained, entry
 from reticent.procedures.costs import cut
 from reticent.samplers.shuffle import Shuffle
-from reticent.store import Store
+from reticent.store import Store, at
 from reticent.training.data import Examples
 from reticent.training.materials import Materials
 from reticent.training.memory import peak_of_process
@@ -69,7 +69,7 @@ def plan(config: AuditConfig | str | Path | None = None, **values: Any) -> Plan:
 @fixed()
 def estimate(job: Job) -> Plan:
     """Estimate what a job takes."""
-    population, store = job.population, Store(Path(job.config.store))
+    population, store = job.population, at(job.config.store)
     finished = sum(find(population, store, model) is not None for model in range(population.models))
     left = sum(store.find(population.signals_id(model)) is None for model in range(population.models))
     trained, start, one, first = _probe(population, store, job.device)

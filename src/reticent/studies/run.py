@@ -26,7 +26,7 @@ from reticent.studies.presets import MADE
 from reticent.version import VERSION
 
 log = logging.getLogger(__name__)
-FORMAT = 8
+FORMAT = 9
 """Of what is kept of a setting and seed; raise it where a number is measured otherwise, so that all are measured again.
 
 Another column, or a claim with another rule, needs no such care: they are a part of the file's name."""
@@ -106,7 +106,7 @@ def study(
     chosen = STUDIES[name] if isinstance(name, str) else name
     given = _scale(chosen.scale(scale), settings, seeds)
     folder = opening.path(out) if out is not None else Path("reticent-study") / f"{chosen.name}-{scale}"
-    machine: Options = {"store": str(opening.path(store)), "device": choose_device(device)}
+    machine: Options = {"store": str(store), "device": choose_device(device)}
     machine |= {"workers": workers} if workers is not None else {}
     where = None if data_dir is None else str(data_dir)
     data = _data(given.settings, where)

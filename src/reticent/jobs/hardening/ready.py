@@ -16,7 +16,7 @@ from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.locate import Origin
 from reticent.jobs import probes, replicas
 from reticent.jobs.attacks import before_training, build_attacks
-from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, workers
+from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, check_executor, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.document import unlearned
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
@@ -24,6 +24,7 @@ from reticent.jobs.locate.source import Weights, origin, states
 from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.objectives.base import Examples
 from reticent.options import AuditConfig, Options
+from reticent.population.executors import Executor
 from reticent.population.population import Population
 from reticent.population.train import choose_device
 from reticent.procedures import PROCEDURES
@@ -45,21 +46,12 @@ class Ready:
     """A repair that is checked.
 
     Attributes:
-        config: what the user said of the references, the attacks and the run.
         defense: the method and its objective, as the user wrote them.
-        sorted: the records and their roles.
-        before: the references of the given model: the plain recipe.
-        after: those of the repaired model: the whole defended recipe.
+        before: the references of the given model, by the plain recipe.
+        after: those of the repaired model, by the whole defended recipe.
         membership: of the references and, in the last row, of the model.
-        attacks: their specs.
-        left_out: why attacks are not among them, by name, where all that fit are asked for.
-        materials: what the model is repaired with.
-        trained: the model's state.
-        initial: its state before training.
-        origin: where the initial state is from.
+        left_out: why attacks are left out, by name, where all that fit are asked for.
         seen: what the model says of the audited records.
-        device: where to work.
-        workers: processes for the references.
         untaught: that the model may have learned nothing, in a sentence; empty if it has.
     """
 
@@ -79,6 +71,11 @@ class Ready:
     device: str
     workers: int
     untaught: str = ""
+
+    @property
+    def executor(self) -> Executor:
+        """Who trains the references."""
+        return Executor(self.config.executor, self.config.address)
 
     @property
     def target(self) -> int:
@@ -117,6 +114,7 @@ def ready(
 ) -> Ready:
     """Check everything that can be checked before training."""
     device = choose_device(config.device)
+    check_executor(config, device)
     told = {"name": defense, **options}
     _check_repairs(parts_of(told), defense)
     attacks = build_attacks(config)

@@ -143,7 +143,9 @@ def run(
     population = job.population
     with using(job.config.store, population) as store:
         with work.on("training", "training"):
-            made = train(population, store, workers=job.workers, device=job.device, progress=progress)
+            made = train(
+                population, store, workers=job.workers, device=job.device, executor=job.executor, progress=progress
+            )
         with work.on("measuring", "records"):
             measured = _measured(job, store, made)
     work.tell("report")

@@ -35,14 +35,7 @@ Pair = tuple[float, float]
 
 
 class Mark(NamedTuple):
-    """A point with its name.
-
-    Attributes:
-        name: what to write.
-        at: its place, in the axes' units.
-        across: its horizontal error bar, or None.
-        up: its vertical one, or None.
-    """
+    """A point with its name, its place in the axes' units, and its error bars across and up."""
 
     name: str
     at: Pair

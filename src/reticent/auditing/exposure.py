@@ -228,7 +228,7 @@ def _tests(signals: Signals, inside: Bools, distance: Masked, k_in: Ints, k_out:
     chances = p.copy()
     for here, margins in _of(signals, could):
         chances[here] = permutation_test.limits(margins, inside[:, here])
-    count = max(1, np.count_nonzero(tested))
+    count = max(1, int(np.count_nonzero(tested)))
     unsure = could[chances[could] > SURELY / count]
     # Of too many, those that are the nearest to being decided: the limit is up to some hundred times the chance.
     nearest = np.argsort(np.abs(np.log(chances[unsure] * count)), kind="stable")

@@ -274,7 +274,7 @@ class _Share:
     def estimate(self, confidence: float) -> ShareEstimate:
         """Average over the targets; see `share`."""
         observed, each = np.array([self._observed]).T, np.array([self._each]).T
-        mean = np.array([((self._total / len(observed)) ** 2).sum()])
+        mean = np.array([np.sum((self._total / len(observed)) ** 2)])
         records = np.array([int(np.sum(self._counted))])
         moments = Moments(observed, each, mean, records)
         variance, free = moments.variance()

@@ -400,10 +400,12 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> Outputs:
 
 def _array(content: "np.lib.npyio.NpzFile", key: str) -> NDArray[Any]:
     """Read an array of an archive; a large one piece by piece."""
-    name = key if key in content.zip.namelist() else f"{key}.npy"
-    if content.zip.getinfo(name).file_size < scratch.LARGE:
+    archive = content.zip
+    assert archive is not None  # It is open.
+    name = key if key in archive.namelist() else f"{key}.npy"
+    if archive.getinfo(name).file_size < scratch.LARGE:
         return np.asarray(content[key])
-    with content.zip.open(name) as stream:
+    with archive.open(name) as stream:
         version, form = np.lib.format.read_magic(stream), np.lib.format
         header = form.read_array_header_1_0 if version == (1, 0) else form.read_array_header_2_0
         shape, turned, dtype = header(stream)

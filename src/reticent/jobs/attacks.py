@@ -64,6 +64,10 @@ def _members(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(one for name in names for one in ([spec.method for spec in SETS[name]] if name in SETS else [name]))
 
 
+class _HoursError(InputError):
+    """An attack would take hours."""
+
+
 def fitting(
     config: AttackConfig,
     specs: Sequence[Spec],
@@ -79,6 +83,7 @@ def fitting(
     """
     several = config.every_attack or not SETS.keys().isdisjoint(config.attacks)
     over = (ReticentError,) if several else () if config.attacks else unnamed
+    left: tuple[type[ReticentError], ...] = (*over, _HoursError)
     kept: list[Spec] = []
     why: dict[str, Exception] = {}
     for spec in specs:
@@ -86,7 +91,7 @@ def fitting(
             check(spec)
             if not config.attacks and spec.method not in config.attack:
                 _check_time(spec, answers)
-        except (*over, _HoursError) as error:
+        except left as error:
             why[spec.method] = error
         else:
             kept.append(spec)
@@ -94,10 +99,6 @@ def fitting(
         wanted = {YARDSTICK, *config.attack}
         kept = [spec for spec in kept if ATTACKS[spec.method].strong or spec.method in wanted]
     return tuple(kept), left_out(why)
-
-
-class _HoursError(InputError):
-    """An attack would take hours."""
 
 
 def _check_time(spec: Spec, answers: int) -> None:

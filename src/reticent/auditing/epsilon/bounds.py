@@ -183,7 +183,7 @@ def audit_epsilon(
         lowest[name] = combined(combine, least)
 
     threads.each(bound, scores, rows.size)
-    attacks, lowest = ({name: told[name] for name in scores} for told in (attacks, lowest))
+    attacks, lowest = {name: attacks[name] for name in scores}, {name: lowest[name] for name in scores}
     best = max(lowest, key=lambda name: lowest[name])
     overall = EpsilonAudit(
         delta=delta,

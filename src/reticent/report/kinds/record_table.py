@@ -109,7 +109,7 @@ def distribution(rows: Sequence[RecordRow]) -> tuple[b.Block, ...]:
         return ()
     meanings = tuple((one.title, one.meaning) for one in _shown(rows[:ROWS]) if one.form != "count")
     caption = "Exposure of every record. A long right tail means that a few records carry most of the leak."
-    figure = b.Figure(partial(pictures.exposures, values), caption)
+    figure = b.Figure(partial(pictures.exposures, values.tolist()), caption)
     return (b.Figures((figure,), beside=(b.Terms(meanings),)),)
 
 

@@ -73,7 +73,7 @@ def _memorised(
             "A record is memorised if models label it correctly because they were trained on it, and wrongly "
             "otherwise. Such records are rare or odd ones, or have a wrong label."
         ),
-        b.Figures((b.Figure(partial(pictures.memorisation, values, summary.threshold), caption),)),
+        b.Figures((b.Figure(partial(pictures.memorisation, values.tolist(), summary.threshold), caption),)),
         *record_table.pictured("The most memorised", document.most_memorised[:PICTURED], thumbnails, _written),
     ]
 

@@ -19,7 +19,7 @@ from scipy.special import stdtr, stdtrit
 
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.crossed_variance import Moments, area_interval, freedom, share_interval
-from reticent.auditing.group_rates import seen, sizes
+from reticent.auditing.group_rates import Seen, seen, sizes
 from reticent.auditing.groups import FEWEST, against_others, careful
 from reticent.auditing.intervals import tail
 from reticent.auditing.partition import Partition
@@ -39,11 +39,13 @@ class GroupLimits:
         areas: one entry a partition and group; None where it is too small.
         excesses: the same, of the share found beyond false alarms; None where no rate is measurable.
         exposed: the group that belongs into the verdict, or None.
+        first: what is seen under the verdict's attack, one entry a partition.
     """
 
     areas: tuple[tuple[AreaShown | None, ...], ...]
     excesses: tuple[tuple[ExcessShown | None, ...], ...]
     exposed: ExposedGroup | None
+    first: tuple[Seen, ...]
 
 
 def group_limits(
@@ -83,6 +85,7 @@ def group_limits(
         tuple(tuple(map(_largest, zip(*(one.areas for one in attacks), strict=True))) for attacks in seen),
         tuple(tuple(map(_largest, zip(*(one.excesses for one in attacks), strict=True))) for attacks in seen),
         max(candidates, key=lambda one: (one.auc - one.others, one.auc_least), default=None),
+        tuple(one.told for attacks in seen for name, one in zip(scores, attacks, strict=True) if name == first),
     )
 
 
@@ -96,6 +99,7 @@ def limited(grouping: Grouping, limits: GroupLimits, at: int) -> Grouping:
 class _Seen:
     """One grouping under one attack."""
 
+    told: Seen
     area: Moments
     chosen: Ints
     areas: list[AreaShown | None]
@@ -123,7 +127,7 @@ def _seen(
         for g in chosen.tolist():
             (tpr, fprs), (low, _), (_, high) = (float(one.value[g]) for one in (found, wrong)), ends[0][g], ends[1][g]
             excesses[g] = ExcessShown(attack=attack, tpr=tpr, tpr_least=low, fpr=fprs, fpr_most=high)
-    return _Seen(area, chosen, shown, excesses)
+    return _Seen(told, area, chosen, shown, excesses)
 
 
 def _least(area: Moments, chosen: Ints, pairs: Ints, confidence: float) -> Iterator[float]:

@@ -243,6 +243,7 @@ def measure(
                 attack=said.attack,
                 fpr=said.fpr,
                 confidence=settings.confidence,
+                told=limits.first[at],
             ),
             limits,
             at,

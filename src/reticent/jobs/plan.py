@@ -83,6 +83,7 @@ def estimate(job: Job) -> Plan:
     state = _bytes(trained.model.state_dict()) + _bytes(trained.initial)
     each_disk = state + _bytes(trained.artefacts) + signals + FILES_BYTES
     disk = left * each_disk
+    memory = peak_of_process() * workers
     size = Size(population.models, len(population.roles.audited), population.records.classes)
     measuring = seconds(size, job.attacks, Settings.of(job.config))
     papers = tuple(
@@ -106,7 +107,7 @@ def estimate(job: Job) -> Plan:
         seconds=each * math.ceil(left / workers)
         + sum(probe.seconds * math.ceil(probe.left / workers) for probe in probes)
         + (start + SPAWN_SECONDS * (workers > 1) if finished < population.models else 0.0),
-        memory_bytes=peak_of_process() * workers,
+        memory_bytes=memory,
         disk_bytes=disk + missing * (state + FILES_BYTES // 2) + sum(probe.left * probe.bytes for probe in probes),
         seconds_audit=measuring,
         temporary_bytes=temporary_bytes(size, len(job.attacks)),

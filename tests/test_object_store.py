@@ -216,6 +216,18 @@ def test_a_store_that_overwrites_is_refused_at_the_start(clients):
         clients(put=put)
 
 
+def test_one_that_may_only_be_read_gives_its_runs_also_where_it_was_not_opened(clients, monkeypatch, tmp_path):
+    def put(*_, **__):
+        raise obstore.exceptions.PermissionDeniedError("403 Forbidden")
+
+    assert write(clients())
+    reader = clients(put=put)
+    assert reader.read_only
+    assert value(reader) == [1.0, 1.0, 1.0]
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "fresh"))
+    assert value(module.ObjectStore("s3://bucket/models", clients.objects)) == [1.0, 1.0, 1.0]
+
+
 def test_one_that_does_not_answer_is_named(clients):
     def get(store, key):
         raise obstore.exceptions.GenericError("503 Slow Down\n\nDebug source:\n...")
@@ -263,3 +275,17 @@ def test_an_address_tells_which_store_it_is(tmp_path, monkeypatch):
     assert at(tmp_path).address == str(tmp_path)
     with pytest.raises(StoreError, match=r"the store ftp://x/y does not answer"):
         at("ftp://x/y")
+
+
+@pytest.mark.parametrize("wrong", [-86_400.0, 86_400.0])
+def test_a_machine_whose_clock_is_wrong_judges_leases_as_others_do(clients, monkeypatch, wrong):
+    one, other = clients(), clients()
+    right = time.time
+
+    def look():
+        monkeypatch.setattr(time, "time", lambda: right() + wrong)
+        assert other.holder("r1") is not None
+        with pytest.raises(StoreLockedError, match="which is alive, or died less than 60 s ago"):
+            write(other)
+
+    assert write(one, before=look)

@@ -84,7 +84,7 @@ def start(folder, *flags):
 
 
 def finish(process, folder):
-    _, err = process.communicate(timeout=300)
+    _, err = process.communicate(timeout=600)
     assert process.returncode == 0, err
     document = json.loads((folder / "reticent-audit" / "audit.json").read_text())
     return {key: value for key, value in document.items() if key != "environment"}, document["environment"]
@@ -100,7 +100,7 @@ def _commits(folder):
 
 
 def until(folder, runs, process):
-    deadline = time.monotonic() + 120
+    deadline = time.monotonic() + 400
     while len(finished(folder)) < runs:
         assert process.poll() is None, process.stderr.read()
         assert time.monotonic() < deadline
@@ -145,3 +145,11 @@ def test_a_cluster_that_is_not_there_is_named(folder):
     assert process.returncode == 2
     assert "the Ray cluster 127.0.0.1:1 cannot be reached" in err
     assert "give --address HOST:PORT" in err
+
+
+@pytest.mark.slow
+def test_a_cluster_without_a_gpu_is_named(cluster, folder):
+    process = start(folder, "--executor", "ray", "--address", cluster.address, "--device", "cuda", "--workers", "4")
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 2
+    assert "device cuda: no machine of the Ray cluster has a GPU: start one first, or give --device cpu" in err

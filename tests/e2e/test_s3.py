@@ -126,7 +126,7 @@ def test_an_audit_waits_for_a_store_that_is_busy_for_20_s(here, alone, tmp_path)
     assert found == alone
 
 
-@pytest.mark.slow
+@pytest.mark.calibration
 def test_a_truncated_upload_is_named_and_the_same_command_goes_on(here, alone, tmp_path):
     here.do("cut")
     process = start(tmp_path, "s3://bucket/cut", "1")

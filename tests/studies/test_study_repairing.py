@@ -218,6 +218,12 @@ def test_the_note_of_controls_names_rows_whose_accuracy_lies_beyond_all_of_them(
     assert found.numbers["e", "excess_accuracy"].value < -0.1  # Too far to be drawn on: that is told as what it misses.
 
 
+def of(procedure):
+    """A job of models that a procedure made."""
+    recipe = build_recipe({}, defended({"architecture": "mlp"}, procedure))
+    return SimpleNamespace(population=SimpleNamespace(recipe=recipe))
+
+
 def test_a_row_says_what_was_rewound_and_what_was_left_of_utility():
     norm = {"weights": 20, "rewound": 10}
     facts = [
@@ -231,7 +237,6 @@ def test_a_row_says_what_was_rewound_and_what_was_left_of_utility():
                 "accuracy_rewound": {"reference": n / 10},
                 "accuracy_before": {"members": 1.0, "reference": 0.6},
                 "accuracy_scored": {"members": 0.99, "reference": n / 100},
-                "positive_scores": 9,
             }
         }
         for n in (4, 6)
@@ -240,7 +245,7 @@ def test_a_row_says_what_was_rewound_and_what_was_left_of_utility():
     repairing.diagnosed(
         SimpleNamespace(seed=3),
         found,
-        [Measured("A3", "", None, {}, made(*facts)), Measured("scratch", "", None, {}, made({}))],
+        [Measured("A3", "", of("cwrf"), {}, made(*facts)), Measured("scratch", "", None, {}, made({}))],
     )
     assert found.rows == {
         "A3": "held; rewound: 5 of 2,000 convolution, 10 of 20 norm; the copy that scores: members 100.0 % to 99.0 %, "
@@ -255,18 +260,15 @@ def test_a_row_says_what_was_rewound_and_what_was_left_of_utility():
     assert CwrfFacts(weights=1, rewound=0, rate=0.0).accuracy_rewound == {}
 
 
-def test_a_defense_that_never_acts_in_so_few_epochs_is_named():
-    losses = {NONE: 0.3, "No defense, shorter": 0.9, "RelaxLoss, shorter": 0.9, "HAMP, shorter": 0.8, "RelaxLoss": 0.9}
-    rows = [row(name, loss_members=loss) for name, loss in losses.items()]
-    assert list(cwrf_defenses._never_acting(rows)) == ["RelaxLoss, shorter"]
-
-
-@pytest.mark.parametrize(("left", "scored"), [(0.1, True), (0.5, False)])
-def test_what_is_about_a_guess_or_not_chosen_by_scores_is_not_named_as_far_from_one(left, scored):
+@pytest.mark.parametrize(
+    ("left", "procedure"),
+    [(0.1, "cwrf"), (0.5, "cwrf:mask=random"), (0.5, "cwrf:variant=remove"), (0.5, "cwrf:value=fresh")],
+)
+def test_what_is_about_a_guess_or_not_the_papers_rewinding_is_not_named_as_far_from_one(left, procedure):
     facts = {"weights": 9, "rewound": 1, "rate": 0.1, "accuracy_rewound": {"reference": left}}
-    facts |= {"positive_scores": 5} if scored else {}
     found = Found(rows={"A3": "held"})
-    repairing.diagnosed(SimpleNamespace(seed=0), found, [Measured("A3", "", None, {}, made({"cwrf": facts}))])
+    rows = [Measured("A3", "", of(procedure), {}, made({"cwrf": facts}))]
+    repairing.diagnosed(SimpleNamespace(seed=0), found, rows)
     assert found.numbers["A3", "accuracy_rewound"].value == left
     assert not found.notes
 
@@ -388,6 +390,7 @@ def test_a_fall_counts_by_the_share_of_what_the_defense_alone_leaves():
         ("auc_lira", 0.505, {-0.0005: "yes", -0.0001: "no", 0.001: "no"}),
         ("auc_lira", 0.9, {-0.015: "yes", -0.01: "no"}),
         ("tpr_lira_0.01", 0.2, {-0.03: "yes", -0.01: "no"}),
+        ("tpr_lira_0.001", 0.2, {-0.03: "yes", -0.01: "no"}),
     ):
         for fall, wanted in falls.items():
             numbers = {
@@ -397,7 +400,8 @@ def test_a_fall_counts_by_the_share_of_what_the_defense_alone_leaves():
                 (alone("HAMP"), "accuracy"): Estimate(0.0, 0.001),
             }
             key = "hamp-lira" if metric == "auc_lira" else "hamp-lira-tpr"
-            assert judged(key, numbers, options={"fpr": 0.01})[0] == wanted
+            fpr = float(metric.rpartition("_")[2]) if metric.startswith("tpr") else 0.01
+            assert judged(key, numbers, options={"fpr": fpr})[0] == wanted
 
 
 def test_a_defense_that_failed_to_learn_does_not_act():

@@ -68,7 +68,6 @@ def read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
 
 
 def _reading(values: NDArray[np.str_], column: int) -> ColumnReading:
-    """Say what a column became."""
     distinct, missing = len(np.unique(values)), int(np.count_nonzero(values == "?"))
     read_as, width, note = "label", 0, ""
     if column in NUMBERS:

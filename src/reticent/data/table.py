@@ -157,7 +157,6 @@ def _check_notation(source: Source, called: str, texts: NDArray[Any]) -> None:
 
 
 def _doubt(column: NDArray[Any]) -> str:
-    """Say what speaks against a label."""
     values, counts = np.unique(column, return_counts=True)
     read = number_formats.read(values.tolist()) if column.dtype.kind == "U" else None
     if column.dtype.kind == "M" or (read is not None and read.kind == "date"):

@@ -150,7 +150,7 @@ def _again(population: Population, store: Store, failures: list[Failure]) -> lis
     while locked and not any(_free(population, store, model) for model in locked):
         if time.monotonic() >= end:
             return []
-        time.sleep(1.0)
+        time.sleep(store.lingers / 50)
     return locked
 
 

@@ -77,7 +77,6 @@ def _remove(paths: Sequence[Path]) -> None:
 
 
 def _appear(waiting: Sequence[tuple[Path, Path]]) -> None:
-    """Rename the files that were written."""
     for _, path in waiting:
         if path.is_dir():
             raise StoreError(_refusal(path, OSError(errno.EISDIR, os.strerror(errno.EISDIR))))

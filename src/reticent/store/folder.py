@@ -27,10 +27,8 @@ log = logging.getLogger(__name__)
 RUNS = "runs"
 PARTIAL, REMOVING = ".partial", ".removing"
 """Ends of the names of folders that are being written, and removed."""
-CLAIM_PATIENCE = 5.0
-"""Seconds to wait for a claim: long enough for the workers of a process that was just killed to end."""
 LOOK_PATIENCE = 0.2
-"""Seconds to wait for who only looks at a lock."""
+"""Seconds to wait for a claim: as long as who only looks at it may hold it."""
 READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 """Errors that say that this user may read a store at most."""
 TAKEN = frozenset({errno.ENOTEMPTY, errno.EEXIST})
@@ -74,10 +72,11 @@ class Store:
     Attributes:
         root: the folder.
         read_only: it holds runs, but this user may not write there: found by `open`.
-        lingers: seconds that the claim of a process that died holds.
+        lingers: seconds that the claim of a process that died may hold: here the workers of one that was just killed,
+            until they end.
     """
 
-    lingers = 0.0
+    lingers = 5.0
 
     def __init__(self, root: Path) -> None:
         self.root, self.read_only = root, False
@@ -164,7 +163,7 @@ class Store:
                 raise StoreError(
                     f"{folder} is a file, expected the folder of a run: move it away, then run the same command again"
                 )
-        with self._held(run_id, CLAIM_PATIENCE if patience is None else patience):
+        with self._held(run_id, LOOK_PATIENCE if patience is None else patience):
             try:
                 with writing(self.root):
                     shutil.rmtree(partial, ignore_errors=True)

@@ -124,7 +124,13 @@ class ObjectStore(Store):
         """Find out whether it creates, and replaces, only what it should: all that is promised rests on that."""
         super()._probe()
         key = f"probes/{secrets.token_hex(6)}"
-        first = self._put(key, b"first")
+        try:
+            first = self._put(key, b"first")
+        except StoreError as error:
+            self.read_only = isinstance(error.__cause__, self._ob.exceptions.PermissionDeniedError)
+            if self.read_only:
+                return
+            raise
         again = self._put(key, b"second")
         replaced = self._put(key, b"third", '"of another"')
         self._delete(key)
@@ -155,6 +161,7 @@ class ObjectStore(Store):
         folder = self.root / "arriving" / secrets.token_hex(6)
         with writing(self.root):
             folder.mkdir(parents=True)
+            self._runs.mkdir(exist_ok=True)
             try:
                 for name, key in _files(run_id, done[0]).items():
                     self._download(key, folder / name)
@@ -219,7 +226,7 @@ class ObjectStore(Store):
                     f"alive, or died less than {LEASE:.0f} s ago: wait for it and run the same command again, or give "
                     "another --store"
                 )
-            time.sleep(0.5)
+            time.sleep(min(patience, 0.5))
         ended = threading.Event()
         renewing = threading.Thread(target=self._renew, args=(key, ours, version, ended), daemon=True)
         renewing.start()

@@ -15,6 +15,7 @@ from statistics import fmean
 
 from reticent import seeds
 from reticent.findings.training import CwrfFacts
+from reticent.procedures.cwrf import CWRF
 from reticent.rounding import fraction, number, percent, signed
 from reticent.studies import beyond, matching
 from reticent.studies.base import Bench, Found, Results, Setting
@@ -195,7 +196,7 @@ def lower(results: Results, one: Setting, name: str, metric: str, label: str, *,
 def diagnosed(bench: Bench, found: Found, rows: Iterable[Measured]) -> None:
     """Put down what CWRF did to the models of each row: what the mask holds, and what is left right after it.
 
-    A note names the rows whose scored weights went back and left far more than a guess, against what the paper reports.
+    A note names the rows whose vulnerable weights went back and left far more than a guess, unlike what the paper says.
     """
     far = []
     for row in rows:
@@ -213,13 +214,21 @@ def diagnosed(bench: Bench, found: Found, rows: Iterable[Measured]) -> None:
             if known and len(known) == len(row.made):
                 found.numbers[row.name, name] = Estimate(fmean(known))
         left = found.numbers.get((row.name, "accuracy_rewound"))
-        if left is not None and left.value > ABOUT_CHANCE and all(one.positive_scores is not None for one in each):
+        if left is not None and left.value > ABOUT_CHANCE and _as_paper(row):
             far.append(f"{row.name} ({percent(left.value)})")
     if far:
         found.notes.append(
             f"seed {bench.seed}: right after the rewinding, far more than a guess is left in {', '.join(far)}. The "
             "paper reports about a guess there, so that what is fine-tuned in these rows is not what it describes."
         )
+
+
+def _as_paper(row: Measured) -> bool:
+    """Say whether the vulnerable weights of a row's models went back to their initial values."""
+    spec = row.job.population.recipe.procedure
+    if not isinstance(spec, CWRF):
+        return False
+    return (spec.mask, spec.value) == ("vulnerability", "initial") and spec.variant != "remove"
 
 
 def _copied(each: Sequence[CwrfFacts]) -> str:

@@ -132,7 +132,6 @@ def study(
 
 
 def _files(document: StudyDocument) -> dict[str, str | bytes]:
-    """Write the page, the section and the figures."""
     from reticent.report.kinds import study as kind  # draws with Matplotlib, which takes half a second to import
     from reticent.report.pictures.study import files
     from reticent.report.render.html import html
@@ -153,7 +152,6 @@ def _of_another(folder: Path, name: str, scale: str) -> bool:
 
 
 def _scale(scale: Scale, settings: Sequence[str], seeds: int | None) -> Scale:
-    """Take what was asked for."""
     names = [one.key for one in scale.settings]
     for asked in settings:
         if asked not in names:

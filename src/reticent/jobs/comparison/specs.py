@@ -311,5 +311,4 @@ def _again(path: Path, document: AuditDocument, every: _ForAll) -> Job:
 
 
 def _made(job: Job) -> list[str]:
-    """Name the runs of a job's models."""
     return [job.population.training_id(model) for model in range(job.population.models)]

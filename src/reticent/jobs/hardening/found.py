@@ -224,7 +224,6 @@ def findings(
 
 
 def _compared(ready: Ready, before: Audited, after: Audited) -> Difference:
-    """Compare the two models on the same records, by paired tests."""
     members, settings = ready.membership.matrix[[ready.target]], ready.config
     sides = (("before", before), ("after", after))
     found = compare(

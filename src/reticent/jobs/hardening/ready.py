@@ -171,7 +171,6 @@ def _references(config: AuditConfig, recipe: Recipe, known: Sorted) -> tuple[Pop
 
 
 def _materials(known: Sorted, device: torch.device) -> Materials:
-    """Gather what the model is repaired with."""
     prepare = Preparation(known.records, device)
     members, validation, reference = (
         prepare.examples(known.records, ids) for ids in (known.members, known.members[:0], known.reference)

@@ -129,7 +129,6 @@ def _of_dataset(asked: Asked) -> tuple[Records, dict[str, Ids], list[RecordsNote
 
 
 def _apart(records: Records, rows: dict[str, Ids], first: str, second: str, *, numbered: bool) -> None:
-    """Check that two roles share nothing."""
     groups = records.groups
     shared = np.isin(groups[rows[second]], groups[rows[first]])
     if not shared.any():

@@ -211,7 +211,6 @@ def _measured(
 def _findings(
     planned: Networks, networks: Mapping[Key, Network], onset: OnsetFacts, found: Stages, work: Work
 ) -> LayersDocument:
-    """Put the document together."""
     job, made = planned.job, [one.made for one in networks.values()]
     whole = [one.accuracy for (_, what), one in networks.items() if what == ALL]
     told = LayersDocument(

@@ -147,5 +147,4 @@ def _inside(box: Box, area: Box) -> bool:
 
 
 def _room(points: Sequence[tuple[float, float]], i: int) -> float:
-    """Return the distance to the nearest other point."""
     return min((math.dist(points[i], other) for j, other in enumerate(points) if j != i), default=math.inf)

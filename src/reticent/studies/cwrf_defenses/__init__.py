@@ -60,10 +60,6 @@ def measured(bench: Bench) -> Found:
     rows = measure_all(bench, *_rows(bench, chosen))
     plain, pairs = _pairs(bench)
     found = collect(rows, plain)
-    for name in _never_acting(rows):
-        found.rows[name] += (
-            f"; the defense never acts in so few epochs: as {NONE}{CONTROLS['shorter']}, number for number"
-        )
     beyond.matched(bench, found, rows, pairs, repairing.LEAKS)
     repairing.diagnosed(bench, found, rows)
     by_name = {row.name: _spread(row) for row in rows}
@@ -75,15 +71,7 @@ def measured(bench: Bench) -> Found:
     return found
 
 
-def _never_acting(rows: list[Measured]) -> Iterator[str]:
-    """Name the defenses whose short training is plain training of as many epochs: they begin to act later."""
-    losses = {row.name: row.measures["loss_members"].observed for row in rows if row.name.endswith(CONTROLS["shorter"])}
-    plain = losses.pop(NONE + CONTROLS["shorter"])
-    yield from (name for name, its in losses.items() if np.array_equal(its, plain))
-
-
 def _spread(row: Measured) -> float:
-    """Compute the standard deviation of accuracy over models."""
     return float(np.std(row.measures["accuracy"].observed, ddof=1))
 
 

@@ -95,6 +95,11 @@ def _metric(one: Setting, metric: str) -> str:
     return metric if metric.startswith("auc") else f"{metric.rpartition('_')[0]}_{one.options['fpr']:g}"
 
 
+def _least(metric: str, left: float) -> float:
+    """Say by how much a number must fall, of what a defense alone leaves."""
+    return max(0.0, OF_AUC * (left - 0.5)) if metric.startswith("auc") else OF_TPR * left
+
+
 def _printed(name: str, metric: str) -> Asked:
     """Ask what the paper says of its table: a lower AUC or TPR, at an accuracy that is kept."""
     attack = metric.split("_")[1]
@@ -104,7 +109,7 @@ def _printed(name: str, metric: str) -> Asked:
             return
         void, its = _void(results, one, title, attack), _metric(one, metric)
         left = results.get(one.key, title, its)
-        least = 0.0 if left is None else max(0.0, OF_AUC * (left.value - 0.5) if its == metric else OF_TPR * left.value)
+        least = 0.0 if left is None else _least(metric, left.value)
         number = results.get(one.key, alone(title), its)
         label = f"{METRICS[its].label}, {alone(title)}, {one.label}"
         yield voided(better(label, number, least, lower=True, metric="difference"), void)

@@ -188,7 +188,6 @@ PAPER_VIT = replace(RESNET18, key="vit", label="ViT on CIFAR-100", network="ViT"
 
 
 def _four(setting: Setting, published: str, **base: Any) -> Setting:
-    """Train four networks."""
     return replace(setting, base={**setting.base, **base, "models": 4}, published=published)
 
 

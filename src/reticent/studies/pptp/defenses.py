@@ -104,7 +104,6 @@ def _key(title: str) -> str:
 
 
 def _claims(title: str) -> tuple[Claim, ...]:
-    """Make the claims on one defense."""
     name, short = rows.with_pptp(title), rows.shorter(title)
     ours = "implied by section 5.2.2; "
     what, asked = ("no less", NO_LESS) if title in SLIGHT else ("more", SAME)

@@ -59,7 +59,6 @@ def _differ(rows: Rows, attacks: Iterable[str], *, more: bool = False) -> Parts:
 
 
 def _accurate(rows: Rows) -> Parts:
-    """Ask of pairs of rows whether the first is less accurate."""
     return each(
         lambda results, one: (
             difference(results, one, beside(*pair), "accuracy", better, turned=True) for pair in rows(one.options)

@@ -107,7 +107,7 @@ def _connected(ray: Any, address: str | None) -> Iterator[None]:
         which = address or os.environ.get("RAY_ADDRESS", "of this machine")
         raise ModelError(
             f"the Ray cluster {which} cannot be reached ({error}): "
-            "give --address HOST:PORT, as `ray start --head` tells it"
+            "give --address HOST:PORT, as `ray start --head` tells it; if it asks for a token, set RAY_AUTH_MODE=token"
         ) from None
     if main:
         signal.signal(signal.SIGTERM, before)

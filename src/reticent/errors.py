@@ -32,7 +32,7 @@ import difflib
 from collections.abc import Iterable
 from typing import Any, Self, TypeVar
 
-EXTRAS = {"dp": "opacus>=1.6", "parquet": "pyarrow>=17"}
+EXTRAS = {"dp": "opacus>=1.6", "parquet": "pyarrow>=17", "ray": "ray>=2.60", "objects": "obstore>=0.12"}
 """What each extra of the package brings, as pyproject.toml says (a test compares them)."""
 Error = TypeVar("Error", bound="ReticentError")
 

@@ -102,6 +102,8 @@ class AttackConfig(Spec):
     """null repeats the audit with permuted membership, where there is nothing to find."""
     format: Literal["html", "md"] = "html"
     """md writes report.md too, a section of a model card."""
+    records_format: Literal["csv", "parquet"] = "csv"
+    """parquet writes records.parquet beside records.csv, with the same columns; it needs pyarrow."""
     group_by: Names = ()
     """Columns of the data whose groups of records are compared, beside the classes, which always are."""
 
@@ -130,15 +132,23 @@ class AuditConfig(DataOptions, AttackConfig):
     models: Annotated[int, Ge(2)] | None = None
     """How many models to train. [what suits the data set]"""
     workers: Annotated[int, Ge(1)] | None = None
-    """Processes to train in. [one a core on the CPU, one on CUDA]"""
+    """Processes to train in; with the executor ray, models at a time on each GPU. [one a core on the CPU, one on CUDA]
+    """
+    executor: Literal["auto", "inline", "processes", "ray"] = "auto"
+    """Who trains the models: this process, a pool of processes, or a Ray cluster, whose machines must share the store
+    (docs/scale.md). auto is inline for one worker, else processes."""
+    address: str | None = None
+    """With the executor ray: HOST:PORT of the cluster. [RAY_ADDRESS, then a cluster that runs on this machine, then one
+    that is started for the command]"""
     device: str = "auto"
     """auto, cpu, cuda or cuda:N."""
     stack: Annotated[int, Ge(1)] | None = None
     """Models that a process trains as one batched computation, where networks and defenses allow it; 1 is each alone.
     Models of one way are not those of the other, to the last bits. [what the store has begun, then what is faster]"""
-    store: Folder = "reticent-store"
-    """Folder of finished models, never trained twice. Several commands may share it at once: if other commands are
-    training all remaining models already, this one exits with 2; run it again later."""
+    store: Annotated[str, AfterValidator(_at_home)] = "reticent-store"
+    """Folder of finished models, never trained twice, or s3://bucket/path (docs/scale.md). Several commands may share
+    it at once: if other commands are training all remaining models already, this one exits with 2; run it again later.
+    """
     out: Folder = "reticent-audit"
     """Folder for the report and its numbers."""
     unit: str | None = None

@@ -89,7 +89,7 @@ def _explain(spec: type[Spec], error: ValidationError) -> str:
         if item["type"] == "extra_forbidden":
             lines.append(f"{title}unknown key {path!r}: {nearest(path, spec.model_fields)}")
         elif item["type"] == "missing":
-            lines.append(f"{title}{path} must be given")
+            lines.append(f"{title}{path} must be given{_meaning(spec, path)}")
         else:
             message = expected(item)
             message = _list(spec, path) if item["type"] == "tuple_type" else message
@@ -100,6 +100,13 @@ def _explain(spec: type[Spec], error: ValidationError) -> str:
                 else f"{title}expected {message}"
             )
     return "\n".join(lines)
+
+
+def _meaning(spec: type[Spec], path: str) -> str:
+    """Say what an option of a spec is, in its own words; nothing of one that lies deeper, or has none."""
+    known = spec.model_fields.get(path)
+    told = " ".join(known.description.split()).rstrip(".") if known is not None and known.description else ""
+    return f": {told[:1].lower()}{told[1:]}" if told else ""
 
 
 def _alternatives(errors: Sequence[Any]) -> list[Any]:

@@ -18,7 +18,6 @@ from reticent.attacks.cross_fitting import folds, words
 from reticent.attacks.fitting import Answers, Schedule, top_three
 from reticent.data.membership import Membership
 from reticent.errors import SpecError, TooFewReferencesError
-from reticent.jobs.measure import Settings, attacked
 from reticent.objectives.adv_reg import Attacker, fit_loss
 from reticent.signals.matrix import Signals
 
@@ -315,14 +314,6 @@ def test_who_knows_half_of_the_members_is_given_no_references_groups_or_folds(op
     with pytest.raises(SpecError, match="no references, groups or folds where known is half"):
         parse({"method": "nasr", "known": "half", **options})
     assert parse({"method": "nasr", **options})
-
-
-def test_the_defence_is_one_less_the_balanced_accuracy_of_the_discriminator():
-    case = problem(3, models=6, records=200, population=0, effect=2.5)
-    audit = attacked(case, [parse("nn").replace(references=1, steps=30)], Settings(0, replicates=100)).audits[0]
-    accuracy = audit.overall.balanced_accuracy
-    assert accuracy.defence == pytest.approx(1 - accuracy.transferred.mean)
-    assert accuracy.defence < 0.5
 
 
 def test_near_complements_of_a_target_are_not_learned_from(monkeypatch):

@@ -139,7 +139,7 @@ def test_a_folder_that_cannot_be_written(command, tmp_path):
 
 
 def test_a_store_held_by_a_live_process(command, monkeypatch):
-    monkeypatch.setattr("reticent.store.folder.CLAIM_PATIENCE", 0.05)
+    monkeypatch.setattr(Store, "lingers", 0.0)
     job = prepare(gather(None, {"records": 60, "models": 4, "epochs": 1, "workers": 1, "attacks": ["lira"]}))
     try:
         with Store(Path("reticent-store")).open().claim(job.population.training_id(1)):

@@ -52,12 +52,13 @@ def test_attack_takes_what_concerns_no_training():
 def test_flags_are_read_as_their_option_is():
     flags = arguments("audit")
     kinds = {
-        name: str(flags[name].hint) for name in ("models", "delta", "store", "control", "attack", "rare", "defense")
+        name: str(flags[name].hint)
+        for name in ("models", "delta", "out", "store", "control", "attack", "rare", "defense")
     }
     assert re.fullmatch(r"int \| None", kinds["models"])
     assert re.fullmatch(r"float \| None", kinds["delta"])
-    assert "Path" in kinds["store"]
-    assert re.fullmatch(r"str \| None", kinds["control"])
+    assert "Path" in kinds["out"]
+    assert all(re.fullmatch(r"str \| None", kinds[name]) for name in ("store", "control"))
     assert all("list[str]" in kinds[name] for name in ("attack", "rare", "defense"))
     assert Flags(set=["defense=hamp"]).asked({"epsilon": "3"})["defense"] == {"name": "hamp", "epsilon": 3}
 

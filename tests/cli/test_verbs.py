@@ -268,6 +268,7 @@ population = 20
 models = 4
 seed = 7
 workers = 1
+executor = "inline"
 device = "cpu"
 store = "my-store"
 out = "my-out"
@@ -332,7 +333,8 @@ def test_a_file_with_every_key(command, tmp_path):
         *DataOptions.model_fields,
         "group_by",
         "unit",
-    }  # these are for tables
+        "address",
+    }  # these are for tables, and for a cluster
     assert set(tree["recipe"]) == set(Recipe.model_fields)
     rng = np.random.default_rng(0)
     np.savez(tmp_path / "own.npz", x=rng.integers(0, 256, (130, 6, 6)).astype(np.uint8), y=np.arange(130) % 3)

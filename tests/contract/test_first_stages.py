@@ -53,7 +53,7 @@ def test_a_first_stage_that_another_process_makes_is_not_waited_for(name, tmp_pa
     store = Store(tmp_path / "store").open()
     maker = cases.maker(name, store)
     first = replace(maker.population, recipe=PROCEDURES[name].first(maker.population.recipe))
-    monkeypatch.setattr("reticent.store.folder.CLAIM_PATIENCE", 0.0)
+    monkeypatch.setattr(Store, "lingers", 0.0)
     with store.claim(first.training_id(0)) as draft:
         made = maker.make(0)
         draft.facts = {}

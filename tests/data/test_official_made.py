@@ -263,7 +263,7 @@ def test_adult_with_an_unknown_category_is_refused(tmp_path):
     (tmp_path / "adult.test").write_text(f"|a comment\n{row}.\n{other}.\n")
     records = load("adult", data_dir=tmp_path, verify=False)
     assert records.y.tolist() == [0, 1, 0, 1]
-    told = {one.column: (one.kind, one.values, one.missing, one.features, one.note) for one in records.readings}
+    told = {one.column: (one.read_as, one.values, one.missing, one.features, one.note) for one in records.readings}
     standard = "less its mean 38.5816, over its standard deviation 13.6402, both of adult.data"
     assert told["age"] == ("number", 2, 0, 1, standard)
     assert told["workclass"] == ("category", 1, 2, 9, "gaps (?) are a category of their own")

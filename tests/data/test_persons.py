@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from reticent.data.persons import person_columns
-from reticent.data.records import Reading, Records
+from reticent.data.records import Records
+from reticent.findings.population import ColumnReading
 from reticent.say.population import several_records
 
 
@@ -34,7 +35,7 @@ def test_others_are_not(name, values):
 
 
 def test_a_column_that_models_see_is_found_too():
-    reading = Reading("patient_nbr", "number", values=150, missing=0, features=1)
+    reading = ColumnReading(column="patient_nbr", read_as="number", values=150, features=1)
     [found] = person_columns(records(readings=(reading,)))
     assert found.persons == 150
     [said] = several_records([found])

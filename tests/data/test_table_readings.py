@@ -54,7 +54,7 @@ def test_each_column_becomes_what_it_is(tmp_path):
         pytest.approx([42, 18264, 0.125, 900, 0, 1, 0, 0, 1, 0]),
         pytest.approx([53, 18262, 0.05, 1234.5, 1, 0, 0, 0, 0, 1]),
     ]
-    told = [(one.column, one.kind, one.values, one.missing, one.features) for one in records.readings]
+    told = [(one.column, one.read_as, one.values, one.missing, one.features) for one in records.readings]
     assert told == [
         ("age", "number", 3, 0, 1),
         ("when", "date", 2, 0, 1),
@@ -75,9 +75,9 @@ def test_codes_and_labels_of_a_table_of_numbers_alone_are_not_merged(tmp_path):
         load(table(tmp_path, x=range(N), label=cycle("01", "1")))
     quoted = tmp_path / "q.csv"
     quoted.write_text("x,code,label\n" + "".join(f'{i},"0{i % 3}",{i % 2}\r\n' for i in range(N)))
-    assert reading(load(quoted), "code").kind == "category"
+    assert reading(load(quoted), "code").read_as == "category"
     plain = load(table(tmp_path, a=cycle(0, 0.5, "-0.25"), b=cycle(0, 10, 100)))
-    assert [one.kind for one in plain.readings[:2]] == ["number", "number"]
+    assert [one.read_as for one in plain.readings[:2]] == ["number", "number"]
 
 
 def test_labels_with_underscores_are_texts(tmp_path):
@@ -151,7 +151,7 @@ def test_all_bad_columns_are_told_at_once_with_one_line_that_mends_them(tmp_path
         "records; --hash COLUMN=N puts texts into N features; --missing indicator fills gaps by the median and says "
         "where)",
     ]
-    assert [one.kind for one in caught.value.readings] == ["refused"] * 6 + ["label"]
+    assert [one.read_as for one in caught.value.readings] == ["refused"] * 6 + ["label"]
     records = load(
         path, not_features=["", "name", "seen"], rare={"the diagnosis": 10}, hash={"code": 64}, missing="indicator"
     )
@@ -309,7 +309,7 @@ def test_a_label_that_names_the_records_is_refused(labels, classes, tmp_path):
 )
 def test_a_label_that_should_not_be_overlooked_is_told(labels, words, tmp_path, caplog):
     found = reading(load(table(tmp_path, x=cycle(1, 2), label=labels)), "label")
-    assert (found.kind, found.note, found.telling) == ("label", words, bool(words))
+    assert (found.read_as, found.note, found.telling) == ("label", words, bool(words))
     assert (f"column 'label': {words}" in caplog.text) == bool(words)
 
 
@@ -378,7 +378,7 @@ def test_types_of_parquet_become_what_they_are(tmp_path):
     with pytest.raises(ColumnsError, match=r"(?s)3 columns.*'day' is empty.*'yes' is empty.*'count' is empty"):
         load(tmp_path / "d.parquet")
     records = load(tmp_path / "d.parquet", missing="indicator")
-    assert [one.kind for one in records.readings] == [
+    assert [one.read_as for one in records.readings] == [
         "date", "date", "time of day", "number", "number", "number", "category", "label",
     ]  # fmt: skip
     assert records.x.tolist() == [
@@ -446,7 +446,7 @@ def test_a_data_frame_is_read_as_a_table(frame):
     assert (records.x[:2].tolist(), records.y[:2].tolist(), records.class_names) == (right, [0, 1], ("no", "yes"))
     beside = of_python("dataset", (frame(columns), np.array(cycle(0, 1))), DataOptions(not_features="n"))
     assert (beside.x[:2].tolist(), beside.y[:2].tolist()) == ([row[1:] for row in right], [0, 1])
-    assert [one.kind for one in beside.readings] == ["not a feature", "date", "percentage"]
+    assert [one.read_as for one in beside.readings] == ["not a feature", "date", "percentage"]
     assert of_python("dataset", {"x": frame(columns), "y": cycle(0, 1)}).x.shape == (N, 3)
     with pytest.raises(InputError, match="label: the labels stand beside the columns"):
         of_python("dataset", (frame(columns), cycle(0, 1)), DataOptions(label="n"))

@@ -9,6 +9,8 @@ import reticent
 from reticent.errors import InputError, UnknownNameError
 from reticent.findings.comparison import Change
 from reticent.jobs.comparison.rows import changes
+from reticent.report import blocks as b
+from reticent.report.kinds.comparison import comparison
 
 SMALL = {"records": 240, "models": 6, "epochs": 12, "attacks": ("loss", "lira"), "workers": 1, "replicates": 200}
 
@@ -187,6 +189,23 @@ def test_outputs_that_were_brought_are_compared_without_controls(tmp_path):
     assert any("no early-stopped control" in note for note in done.document["cannot_say"])
     assert done.document["rows"][0]["accuracy"]["non_members"] is not None
     assert done.document["data"]["name"] == "given outputs"
+
+
+@pytest.mark.slow
+def test_a_record_that_outweighs_all_others_is_told_of_its_row_on_page_and_terminal(tmp_path):
+    membership = reticent.Membership.draw(8, 300, 0).matrix
+    files = [outputs(tmp_path / f"{name}.npz", membership, 1.0, 1) for name in ("usual", "heavy")]
+    known = dict(np.load(files[1]))
+    known["logits"][3, 17, 17 % 3] += 1e4
+    np.savez(files[1], **known)
+    done = reticent.compare(*files, attacks=("lira",), out=tmp_path / "out", replicates=100)
+    (said,) = row(done, "heavy")["notices"]
+    assert said.startswith("Record 17 alone makes ")
+    assert row(done, "usual")["notices"] == []
+    assert f"heavy: {said}" in done.document["cannot_say"]
+    assert "Record 17 alone makes" in (tmp_path / "out" / "compare.html").read_text()
+    shown = next(block for block in comparison(done.findings).blocks if isinstance(block, b.Notice))
+    assert shown.text == f"heavy: {said}"
 
 
 @pytest.mark.calibration

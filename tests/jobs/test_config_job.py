@@ -20,6 +20,7 @@ from reticent.objectives import OBJECTIVES
 from reticent.objectives.hamp import Hamp
 from reticent.objectives.relaxloss import RelaxLoss
 from reticent.options import AuditConfig
+from reticent.population.executors import Executor
 from reticent.training.recipe import Recipe
 
 
@@ -351,3 +352,26 @@ def test_the_authors_values_are_in_the_recipe_of_the_job_and_in_its_identity():
     named, other = (prepare(gather(None, given | {"dataset": d}), records).population for d in ("cifar10", "mine:load"))
     assert (named.recipe.objective, other.recipe.objective) == (Hamp(gamma=0.95, alpha=0.01), Hamp())
     assert named.training_id(0) != other.training_id(0)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ({"address": "head:6379"}, r"address: is of a Ray cluster, and the executor is auto: give --executor ray"),
+        ({"executor": "inline", "workers": 3}, r"workers: 3 processes, and the executor inline is this one: leave one"),
+        (
+            {"executor": "ray", "workers": 3, "device": "cpu"},
+            r"workers: with the executor ray on the CPU a model",
+        ),
+        ({"executor": "slurm"}, r"executor: .*'inline'.*'ray'"),
+    ],
+)
+def test_what_an_executor_has_no_use_for_is_refused(given, words):
+    with pytest.raises(InputError, match=words):
+        prepare(chosen(None, given))
+
+
+def test_an_inline_audit_has_one_worker_and_ray_is_asked_for_a_gpu_that_is_elsewhere():
+    assert prepare(chosen(None, {"executor": "inline", "device": "cpu"})).workers == 1
+    job = prepare(chosen(None, {"executor": "ray", "device": "cuda", "workers": 4, "address": "head:6379"}))
+    assert (job.device, job.workers, job.executor) == ("cuda", 4, Executor("ray", "head:6379"))

@@ -97,9 +97,11 @@ def test_all_combinations_are_tried():
 def test_the_page_shows_both_options_and_the_terminal_the_choice():
     told = document()
     page = html(search(told))
-    assert page.count("<svg") == 3
-    assert "Accuracy and leak against level" in page
-    assert "Accuracy and leak against upper" in page
+    assert page.count("<svg") == 2 * 3 + 1
+    for key in ("level", "upper"):
+        assert all(f"{what} against {key}" in page for what in ("accuracy, non-members", "AUC", "members found"))
+    assert "chosen: " in page
+    assert "least accepted: " in page
     assert "<b>digits" not in page
     assert html(search(told)) == page
     console = Console(width=200, record=True, file=io.StringIO())

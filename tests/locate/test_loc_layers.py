@@ -11,12 +11,12 @@ from locate_networks import LADDER, Ladder, blobs, prepared
 from scipy.stats import norm
 from torch import nn
 
-from reticent.data.records import Records
+from reticent.data.records import Records, first_rows
 from reticent.errors import InputError
 from reticent.findings.locate import Effect, LayersDocument, OnsetRule, StageFound
 from reticent.locate import layers
 from reticent.locate.feature_maps import map_distances
-from reticent.locate.group_split import duplicate_groups, group_split
+from reticent.locate.group_split import group_split
 from reticent.locate.layers import Contrast, Layers, equalised, onset
 from reticent.locate.onset import first, judged
 from reticent.models.cnn import CNN
@@ -258,7 +258,7 @@ def test_no_network_leaves_with_the_finding():
 
 def test_exact_duplicates_stay_on_one_side():
     x = torch.tensor([[0.0], [1.0], [0.0], [2.0], [1.0], [3.0]])
-    groups = duplicate_groups(x)
+    groups = first_rows(x.numpy())
     assert groups.tolist() == [0, 1, 0, 3, 1, 5]
     drawn = [group_split(groups, 0.5, np.random.default_rng(seed)) for seed in range(20)]
     assert all(half[0] == half[2] and half[1] == half[4] for half in drawn)

@@ -15,6 +15,7 @@ from reticent.locate.topk_mask import topk_mask
 from reticent.locate.weights import Scoring, score
 from reticent.locate.working_copy import WorkingCopy
 from reticent.training.data import Preparation
+from reticent.training.loop import accuracy
 from reticent.training.materials import Materials
 from reticent.training.optim import optimizer as training_optimizer
 from reticent.training.recipe import Recipe
@@ -166,9 +167,11 @@ def test_modes_of_each_forward_pass(statistics, one):
     model = Diary()
     scoring = Scoring(steps=3, batch_size=7, statistics=statistics)
     score(model, state(model), materials(), scoring, STREAMS, PLAIN)
-    ahead = len(Diary.lines) - 3 * len(one)
-    assert all(line == (False, 7) or line[1] < 7 for line in Diary.lines[:ahead])
-    assert Diary.lines[ahead:] == one * 3
+    steps, asked = Diary.lines[:-10], Diary.lines[-10:]
+    ahead = len(steps) - 3 * len(one)
+    assert all(line == (False, 7) or line[1] < 7 for line in steps[:ahead])
+    assert steps[ahead:] == one * 3
+    assert asked == [(False, 7), (False, 7), (False, 7), (False, 7), (False, 2)] * 2, "how accurate the copy is"
 
 
 def test_without_a_weight_vulnerability_is_learnability_and_nothing_else_is_asked():
@@ -284,6 +287,17 @@ def test_the_network_that_is_given_is_not_changed():
     assert not model.training
     assert torch.equal(model[0].weight.grad, torch.ones(8, 6))
     assert "3.bias" not in found, "what is not trained is not scored"
+
+
+def test_how_accurate_the_copy_is_after_the_last_step_is_said():
+    """A copy that hardly moves is as accurate as its model; one that moves learns the members' labels."""
+    model, known = network(), materials()
+    still = score(model, apart(model), known, FEW.replace(learning_rate=1e-9), STREAMS, PLAIN)
+    kinds = {"members": known.members, "reference": known.reference}
+    assert still.accuracy == {kind: accuracy(model, known, records) for kind, records in kinds.items()}
+    moved = score(model, apart(model), known, FEW.replace(learning_rate=0.02, steps=200), STREAMS, PLAIN)
+    assert moved.accuracy["members"] > max(still.accuracy["members"], moved.accuracy["reference"]) + 0.2
+    assert score(model, apart(model), known, FEW.replace(unlearning=0.0), STREAMS, PLAIN).accuracy == {}
 
 
 def test_the_same_streams_give_the_same_bits_and_others_do_not():

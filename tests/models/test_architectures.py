@@ -35,6 +35,7 @@ TEXT = Input("tokens", (12,), 30)
 NARROW = {
     "atm": {"widths": (16, 16, 16, 16), "patch": 2},
     "densenet121": {"growth": 2},
+    "fast-resnet": {"width": 2},
     "resnet34": {"width": 2},
     "resnet50": {"width": 2},
     "transformer": {"dim": 16, "heads": 2},
@@ -87,6 +88,9 @@ PAPERS = {"hidden": (4096, 4096), "pool": 7}
         ("resnet152", SMALL, 10, {}, 58_156_618),
         ("densenet121", SMALL, 10, {}, 6_956_298),
         ("densenet121", SMALL, 10, {"growth": 12}, 1_000_618),
+        # 1,728 + 128 of the stem; 73,728 + 256, 294,912 + 512 and 1,179,648 + 1,024 of the stages; twice 147,456 + 256
+        # and twice 2,359,296 + 1,024 of the blocks; 5,120 of the head: the 6.57 million of the DAWNBench entries.
+        ("fast-resnet", SMALL, 10, {}, 6_573_120),
         ("vgg11", SMALL, 10, {}, 9_231_114),
         ("vgg16", SMALL, 10, {}, 14_728_266),
         ("vgg19", SMALL, 10, {}, 20_040_522),
@@ -179,6 +183,19 @@ def test_the_five_groups_of_vgg():
     assert [found[f"stage {i}"] for i in range(1, 6)] == [(2, 16, 16), (4, 8, 8), (8, 4, 4), (16, 2, 2), (16, 1, 1)]
     wide = maps(made("vgg11", widths=(2, 2, 3, 4, 5), strides=(2, 2, 2, 2, 1)), SMALL)
     assert (wide["stage 3"], wide["stage 5"]) == ((3, 4, 4), (5, 2, 2))
+
+
+def test_the_fast_resnet_halves_three_times_and_scales_what_its_head_is_given():
+    model = made("fast-resnet", width=2).eval()
+    found = maps(model, SMALL)
+    assert list(found) == ["stem", "stage 1", "stage 2", "stage 3", "head"]
+    assert [found[f"stage {i}"] for i in range(1, 4)] == [(4, 16, 16), (8, 8, 8), (16, 4, 4)]
+    doubled = made("fast-resnet", width=2, head_scale=0.25).eval()
+    doubled.load_state_dict(model.state_dict())
+    x = torch.randn(3, 3, 32, 32)
+    assert torch.equal(doubled(x), 2 * model(x))
+    with pytest.raises(InputError, match="three halvings need images of 8 pixels, got 7 x 9"):
+        made("fast-resnet", Input("image", (3, 7, 9)))
 
 
 def test_a_dense_block_joins_what_its_layers_add_and_a_transition_halves_it():

@@ -249,6 +249,7 @@ EVERYWHERE = {
     "atm": {"widths": (16, 16, 16, 16), "patch": 2},
     "cnn": {"widths": (8, 16)},
     "densenet121": {"growth": 4},
+    "fast-resnet": {"width": 4},
     "fc": {},
     "mlp": {},
     "vgg11": {"width": 4},
@@ -258,6 +259,7 @@ INNER = {
     "atm": ("stages.*.mlp.*",),
     "cnn": ("4",),
     "densenet121": ("stages.3.*conv?",),
+    "fast-resnet": ("stages.2.*",),
     "fc": ("1", "*4"),
     "mlp": ("*",),
     "vgg11": ("groups.4.*",),
@@ -372,7 +374,7 @@ def test_what_a_user_can_get_wrong(network, options, words):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({}, "butterfly: layers must be given"),
+        ({}, "butterfly: layers must be given: shell-style patterns of names of modules, such as stages"),
         ({"layers": 3}, "butterfly: layers: expected a list, got 3"),
         ({"layers": ()}, "at least 1 value"),
         ({"layers": ("*",), "factors": 1}, "greater than or equal to 2, got 1"),

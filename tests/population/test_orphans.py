@@ -7,7 +7,7 @@ from multiprocessing import spawn
 
 import pytest
 
-from reticent.population.train import UNCOUNTED, silent_orphans
+from reticent.population.executors.processes import UNCOUNTED, silent_orphans
 
 
 @pytest.mark.parametrize("alive", [True, False])

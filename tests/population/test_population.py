@@ -168,7 +168,7 @@ def hold_and_train(made, store):
 
 
 def test_what_another_process_makes_is_waited_for_and_then_named(store, monkeypatch):
-    monkeypatch.setattr("reticent.store.folder.CLAIM_PATIENCE", 0.1)
+    monkeypatch.setattr(Store, "lingers", 0.0)
     made = population()
     with pytest.raises(KeyboardInterrupt):
         hold_and_train(made, store)
@@ -176,7 +176,7 @@ def test_what_another_process_makes_is_waited_for_and_then_named(store, monkeypa
 
 
 def test_a_model_that_another_process_held_is_made_once_it_let_go(store, monkeypatch):
-    monkeypatch.setattr("reticent.store.folder.CLAIM_PATIENCE", 0.05)
+    monkeypatch.setattr(Store, "lingers", 0.0)
     made, held = population(), ExitStack()
     held.enter_context(suppress(InterruptedError))
     for model in (0, 1, 2):  # As many as `GIVE_UP`: what is locked says nothing of the others.
@@ -190,7 +190,7 @@ def test_a_model_that_another_process_held_is_made_once_it_let_go(store, monkeyp
 
 
 def test_a_model_that_another_process_finished_meanwhile_is_found(store, monkeypatch, tmp_path):
-    monkeypatch.setattr("reticent.store.folder.CLAIM_PATIENCE", 0.05)
+    monkeypatch.setattr(Store, "lingers", 0.0)
     made, elsewhere = population(), Store(tmp_path / "elsewhere").open()
     train(made, elsewhere)
     held = ExitStack()

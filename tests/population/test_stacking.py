@@ -16,9 +16,10 @@ from reticent.models.mlp import MLP
 from reticent.models.user import Factory
 from reticent.objectives.past import Past
 from reticent.population import stacking
+from reticent.population.executors.base import stacks
 from reticent.population.population import Population
 from reticent.population.stacking import LARGEST, chosen, stackable
-from reticent.population.train import stacks, train
+from reticent.population.train import train
 from reticent.population.worker import Maker
 from reticent.procedures.basic import BASIC
 from reticent.procedures.cwrf import CWRF
@@ -43,7 +44,7 @@ def population(recipe=TINY, models=4, kind="table", **more):
 
 @pytest.fixture
 def store(tmp_path, monkeypatch):
-    monkeypatch.setattr("reticent.store.folder.CLAIM_PATIENCE", 0.0)
+    monkeypatch.setattr("reticent.store.folder.LOOK_PATIENCE", 0.0)
     return Store(tmp_path / "store").open()
 
 

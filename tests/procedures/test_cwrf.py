@@ -285,6 +285,7 @@ def test_scores_and_mask_are_those_of_locate_for_the_same_model():
     assert facts.positive_scores == sum(int((value > 0).sum()) for value in found.values())
     assert facts.accuracy_before["members"] == accuracy(first.model, given, given.members)
     assert facts.accuracy_before["reference"] == accuracy(first.model, given, given.reference)
+    assert facts.accuracy_scored == found.accuracy
     back = first.model
     marked = masks(made)
     with torch.no_grad():

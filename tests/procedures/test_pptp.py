@@ -9,8 +9,9 @@ from random_records import materials as divided
 from torch import nn
 
 from reticent.errors import InputError, ModelError, SpecError, TrainingDivergedError
+from reticent.findings.training import OnsetFacts, StageEffect
 from reticent.locate import layers
-from reticent.locate.layers import Evidence, Layers, Onset, onset
+from reticent.locate.layers import Layers, onset
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.models.resnet import ResNet20
@@ -232,10 +233,20 @@ def test_a_stage_from_which_nothing_is_trained_is_refused():
 
 def found(names, index):
     told = tuple(
-        Evidence(name, 4, 0.7 if index is not None and place >= index else 0.5, 0.5, 0.8, 0.1, (0.6,), True)
+        StageEffect(
+            name=name,
+            size=4,
+            effect=0.7 if index is not None and place >= index else 0.5,
+            low=0.5,
+            high=0.8,
+            ks=0.1,
+            runs=(0.6,),
+            above=True,
+        )
         for place, name in enumerate(names)
     )
-    return Onset(told, index, 0.05, 0.95)
+    name = None if index is None else names[index]
+    return OnsetFacts(stages=told, index=index, margin=0.05, confidence=0.95, name=name)
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from reticent.procedures import plain
 from reticent.studies import STUDIES, cwrf_location, cwrf_removal, derived
 from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.judging import finding
+from reticent.studies.metrics import beside
 from reticent.studies.numbers import Estimate
 
 OPTIONS = {"located": 2, "sparsities": (0.5, 0.9), "shares": (0.02,), "tuned": 2}
@@ -170,8 +171,8 @@ def test_claims_on_removal_go_with_the_numbers(sign, wanted):
         pair = f"{cwrf_removal.sparse(share)}{cwrf_removal.TUNED} - {cwrf_removal.WHOLE}"
         numbers |= {(pair, "accuracy"): 0.0 if sign > 0 else -0.1, (pair, "gap"): 0.3 * sign}
     for share in OPTIONS["shares"]:
-        numbers[cwrf_removal._pair(share, ""), "accuracy"] = -0.3 * sign
-        pair = cwrf_removal._pair(share, cwrf_removal.TUNED)
+        numbers[beside(*cwrf_removal._two(share, "")), "accuracy"] = -0.3 * sign
+        pair = beside(*cwrf_removal._two(share, cwrf_removal.TUNED))
         numbers |= {(pair, "auc_loss"): -0.1 * sign, (pair, "accuracy"): 0.0}
     wanted = dict.fromkeys(("sparse-accurate", "sparse-leaks", "few-needed", "few-private"), wanted)
     assert answers(REMOVAL, numbers) == wanted

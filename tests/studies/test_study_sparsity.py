@@ -19,22 +19,21 @@ from reticent.studies.beyond import asked, narrowed, narrowest, parameters, widt
 from reticent.studies.document import judge
 from reticent.studies.judging import finding
 from reticent.studies.measured import Measured
-from reticent.studies.metrics import JUDGED
+from reticent.studies.metrics import JUDGED, beside, even
 from reticent.studies.numbers import Estimate, Replicated
 from reticent.studies.sparsity.rows import (
+    ALIKE,
     CLAIMED,
     DENSE,
     ENDS,
     FACTORED,
-    alike,
+    SMALLER,
     butterfly,
-    dense,
     factored,
     imp,
     less,
     nearest,
     pruned,
-    smaller,
 )
 
 STUDY = STUDIES["sparsity"]
@@ -176,14 +175,14 @@ def numbers(setting, sign):
     made = {(name, "excess_accuracy"): Estimate(0.0, 1e-3) for name in [*pruned(setting), *factored(setting)]}
     for name in (*pruned(setting), *factored(setting)):
         made |= {(name, f"excess_auc_{attack}"): Estimate(-0.05 * sign, 1e-3) for attack in JUDGED}
-        made |= {(dense(name), f"auc_{attack}"): Estimate(-0.05 * sign, 1e-3) for attack in JUDGED}
-        made |= {(smaller(name), f"auc_{attack}"): Estimate(-0.05 * sign, 1e-3) for attack in JUDGED}
-        made[smaller(name), "excess_accuracy"] = Estimate(0.0, 1e-3)
-        made[dense(name), "defence"] = Estimate(0.05 * sign, 1e-3)
-        made[dense(name), "accuracy"] = Estimate(0.0 if sign > 0 else -0.1, 1e-3)
+        made |= {(beside(name, DENSE), f"auc_{attack}"): Estimate(-0.05 * sign, 1e-3) for attack in JUDGED}
+        made |= {(even(name, SMALLER), f"auc_{attack}"): Estimate(-0.05 * sign, 1e-3) for attack in JUDGED}
+        made[even(name, SMALLER), "excess_accuracy"] = Estimate(0.0, 1e-3)
+        made[beside(name, DENSE), "defence"] = Estimate(0.05 * sign, 1e-3)
+        made[beside(name, DENSE), "accuracy"] = Estimate(0.0 if sign > 0 else -0.1, 1e-3)
     for name in factored(setting):
-        made[alike(name), "excess_accuracy"] = Estimate(0.0, 1e-3)
-        made[alike(name), "auc_nn"] = Estimate(0.0 if sign > 0 else 0.05, 1e-3)
+        made[even(name, ALIKE), "excess_accuracy"] = Estimate(0.0, 1e-3)
+        made[even(name, ALIKE), "auc_nn"] = Estimate(0.0 if sign > 0 else 0.05, 1e-3)
     for title in (CLAIMED, FACTORED):
         made[title, "relative_loss"] = Estimate(0.1, 1e-3)
         for times in ENDS:
@@ -214,7 +213,7 @@ def test_leaks_are_not_judged_where_controls_are_less_accurate():
 
 
 def test_a_butterfly_network_that_leaks_less_than_pruning_trades_otherwise_too():
-    made = numbers(OPTIONS, 1) | {(alike(butterfly("one")), "auc_nn"): Estimate(-0.05, 1e-3)}
+    made = numbers(OPTIONS, 1) | {(even(butterfly("one"), ALIKE), "auc_nn"): Estimate(-0.05, 1e-3)}
     claim = next(one for one in STUDY.claims if one.key == "butterfly-alike")
     assert finding(claim.parts(Results((ONE,), {"resnet20": [Found(numbers=made)] * 3}))) == ("no", None)
 

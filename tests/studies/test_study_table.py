@@ -11,13 +11,14 @@ from reticent.jobs.config import gather
 from reticent.jobs.recipes import build_recipe
 from reticent.studies import STUDIES
 from reticent.studies.base import Found, Results, Scale, Setting
+from reticent.studies.beyond import NONE
 from reticent.studies.cwrf_ablation import _pairs
 from reticent.studies.cwrf_ablation.rows import SCRATCH, named
 from reticent.studies.cwrf_defenses.printed import METRICS, TITLES, WITH
 from reticent.studies.document import assemble, judge
 from reticent.studies.judging import better, finding
 from reticent.studies.numbers import Estimate, Pooled
-from reticent.studies.repairing import NONE
+from reticent.studies.repairing import acts
 
 PAPER = Path("/work/shared/papers/001_2a30e3021cb883aa.txt")
 RECORDS = type("Records", (), {"name": "x", "digest": "d", "classes": 2, "__len__": lambda _: 3})()
@@ -91,16 +92,31 @@ def test_claims_of_a_study_with_numbers_that_favour_them_are_reproduced():
     study = STUDIES["cwrf-ablation"]
     setting = study.scales["tiny"].settings[0]
     plain, _ = _pairs(type("Bench", (), {"options": setting.options}))
-    good = {"loss": -0.5, "accuracy": 0.1, "gap": -0.5, "auc_lira": -0.2}
-    keys = ("a3-a2", "a2-a1", "a1-crash", "gap", "a3-scratch")
-    for sign, wanted in ((1, "yes"), (-1, "no")):
-        found = Found()
+    good = {"loss": -0.5, "accuracy": 0.1, "gap": -0.5}
+    keys = ("a3-a2", "a1-crash", "a2-a1", "gap", "gap-scratch", "a3-scratch")
+    for sign, acting, wanted in ((1, -0.1, "yes"), (-1, -0.1, "no"), (1, 0.0, "open")):
+        found = Found(numbers={(acts(SCRATCH), "auc_lira"): Estimate(acting, 0.001)})
         for name in plain:
-            flip = -1 if name.startswith("A1 -") else 1
-            found.numbers |= {(name, metric): Estimate(value * flip * sign, 0.001) for metric, value in good.items()}
+            if name != acts(SCRATCH):
+                found.numbers |= {(name, metric): Estimate(value * sign, 0.001) for metric, value in good.items()}
         results = Results((setting,), {setting.key: [found]})
         answers = {claim.key: finding(claim.parts(results))[0] for claim in study.claims}
         assert {key: answers[key] for key in keys} == dict.fromkeys(keys, wanted)
+
+
+def test_what_the_ablation_asks_is_what_the_paper_says_of_each_rate():
+    """A3 need be more accurate than scratch at the smallest rate alone."""
+    study = STUDIES["cwrf-ablation"]
+    setting = study.scales["small"].settings[0]
+    small, large = min(setting.options["rates"]), max(setting.options["rates"])
+    numbers = {(acts(SCRATCH), "auc_lira"): -0.1, (named("A3 - scratch", small), "accuracy"): 0.005}
+    numbers |= {(named("A3 - scratch", large), metric): 0.5 for metric in ("accuracy", "loss")}
+    for at, wanted in ((0.005, "yes"), (-0.005, "no")):
+        numbers[named("A3 - scratch", small), "accuracy"] = at
+        found = Found(numbers={key: Estimate(value, 0.001) for key, value in numbers.items()})
+        results = Results((setting,), {setting.key: [found]})
+        claim = next(one for one in study.claims if one.key == "a3-scratch")
+        assert finding(claim.parts(results))[0] == wanted
 
 
 def test_a_document_can_be_made_of_nothing():

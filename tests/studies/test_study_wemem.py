@@ -18,7 +18,7 @@ from reticent.studies import STUDIES, wemem
 from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.judging import finding
 from reticent.studies.measured import Measured
-from reticent.studies.metrics import JUDGED, WEMEM
+from reticent.studies.metrics import JUDGED, WEMEM, beside, even
 from reticent.studies.numbers import Estimate
 from reticent.studies.wemem import scales
 from reticent.studies.wemem.claims import PAPERS, of_members
@@ -34,9 +34,6 @@ from reticent.studies.wemem.rows import (
     PRUNED,
     SMALLER,
     Window,
-    against,
-    beyond,
-    matched,
     ours,
     pairs,
     recipes,
@@ -58,7 +55,7 @@ def test_every_row_that_claims_name_can_be_trained(key):
     rows = recipes(setting.options)
     assert next(iter(rows)) == DENSE
     named = {name for pair in pairs(setting.options).values() for name in pair}
-    named |= {name for pair in beyond(setting.options).values() for name in pair} - {SMALLER}
+    named |= {PRUNED, *ours(setting.options).values()}
     assert named | set(shown(setting.options)) <= set(rows)
     given = gather(None, dict(setting.base)).recipe
     made = [build_recipe({}, defended(given, defense) if defense else given) for defense, _ in rows.values()]
@@ -160,22 +157,22 @@ def numbers(sign):
     small, made = 1e-3, {}
     attacks = [f"auc_{one}" for one in (*JUDGED, *PAPERS)]
     wide, narrow = (rsw(one) for one in widths(OPTIONS))
-    higher = {against(PRUNED, ONCE), against(NOTHING, DENSE), against(PRUNED, NOTHING)}
+    higher = {beside(PRUNED, ONCE), beside(NOTHING, DENSE), beside(PRUNED, NOTHING)}
     for name in pairs(OPTIONS):
         direction = 1 if name in higher else -1
         made |= {(name, metric): Estimate(0.05 * sign * direction, small) for metric in attacks}
         made[name, "accuracy"] = Estimate(0.0 if sign > 0 else -0.1, small)
-    less_accurate = [against(narrow, wide), against(rmr(1.0), rmr(0.1))]
-    less_accurate += [against(swmr(Window(*one)), rsw(Window(*one))) for one in OPTIONS["windows"][:2]]
+    less_accurate = [beside(narrow, wide), beside(rmr(1.0), rmr(0.1))]
+    less_accurate += [beside(swmr(Window(*one)), rsw(Window(*one))) for one in OPTIONS["windows"][:2]]
     made |= {(name, "accuracy"): Estimate(-0.1 * sign, small) for name in less_accurate}
     for name in (PRUNED, *METHODS):
         made |= {(name, f"excess_auc_{one}"): Estimate(-0.05 * sign, small) for one in JUDGED}
-        made[name, "excess_accuracy"] = made[matched(name, SMALLER), "excess_accuracy"] = Estimate(0.0, small)
-        made |= {(matched(name, SMALLER), f"auc_{one}"): Estimate(-0.05 * sign, small) for one in JUDGED}
+        made[name, "excess_accuracy"] = made[even(name, SMALLER), "excess_accuracy"] = Estimate(0.0, small)
+        made |= {(even(name, SMALLER), f"auc_{one}"): Estimate(-0.05 * sign, small) for one in JUDGED}
     for name in (DENSE, PRUNED):
         made[of_members(name), "tpr_lira_0.01"] = Estimate(0.2 * sign, small)
     for metric in ("pruning_time", "scored_time"):
-        made[against(METHODS[0], PRUNED), metric] = Estimate(-0.5 * sign, small)
+        made[beside(METHODS[0], PRUNED), metric] = Estimate(-0.5 * sign, small)
     return made
 
 
@@ -200,7 +197,7 @@ def test_the_figure_over_width_has_one_stride():
 @pytest.mark.parametrize("metric", ["auc_nn", "accuracy"])
 def test_a_method_outperforms_all_baselines_or_none(baseline, metric):
     worse = 0.05 if metric == "auc_nn" else -0.1
-    made = numbers(1) | {(against(METHODS[1], baseline), metric): Estimate(worse, 1e-3)}
+    made = numbers(1) | {(beside(METHODS[1], baseline), metric): Estimate(worse, 1e-3)}
     claims = {claim.key: claim for claim in STUDY.claims}
     results = Results((ONE,), {"fc": [Found(numbers=made)] * 3})
     assert finding(claims["outperforms-rmr"].parts(results))[0] == "no"
@@ -217,7 +214,7 @@ def test_leaks_are_not_judged_where_controls_are_less_accurate():
 
 
 def test_the_scores_may_cost_more_than_the_window_saves():
-    made = numbers(1) | {(against(METHODS[0], PRUNED), "scored_time"): Estimate(0.4, 0.01)}
+    made = numbers(1) | {(beside(METHODS[0], PRUNED), "scored_time"): Estimate(0.4, 0.01)}
     claims = {claim.key: claim for claim in STUDY.claims}
     results = Results((ONE,), {"fc": [Found(numbers=made)] * 3})
     assert finding(claims["faster"].parts(results))[0] == "yes"

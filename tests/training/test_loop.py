@@ -193,7 +193,7 @@ def test_early_stopping_keeps_the_best_epoch():
 
 def test_stopping_after_some_epochs_is_the_beginning_of_the_longer_run():
     m = materials(blobs(), range(64))
-    for schedule in ("constant", "cosine", "multistep"):
+    for schedule in ("constant", "cosine", "linear", "multistep"):
         longer = SMALL.replace(schedule=schedule)
         stopped = train(longer.replace(stop_after=2), m, Streams(0, 0))
         assert stopped.history.loss == train(longer, m, Streams(0, 0)).history.loss[:2]

@@ -27,6 +27,11 @@ def test_cosine_goes_from_one_to_nearly_zero():
     assert factor(recipe, 99, 10) == pytest.approx(0.5 * (1 + math.cos(math.pi * 0.99)))
 
 
+def test_linear_falls_from_one_to_nearly_zero_by_equal_steps():
+    recipe = Recipe(epochs=10, schedule="linear", warmup_epochs=2)
+    assert [factor(recipe, s, 10) for s in (19, 20, 60, 99)] == pytest.approx([20 / 21, 1.0, 0.5, 1 / 80])
+
+
 def test_multistep_falls_at_its_milestones():
     recipe = Recipe(epochs=10, schedule="multistep", milestones=(0.5, 0.75), decay=0.1)
     assert [factor(recipe, s, 2) for s in (9, 10, 14, 15)] == pytest.approx([1, 0.1, 0.1, 0.01])

@@ -12,7 +12,8 @@ from reticent.report import blocks as b
 
 if TYPE_CHECKING:
     from reticent.data.entry import DatasetEntry
-    from reticent.data.records import Reading, Records
+    from reticent.data.records import Records
+    from reticent.findings.population import ColumnReading
 
 app = cyclopts.App(name="data", help="List, show, check and fetch data sets.")
 
@@ -173,7 +174,7 @@ def _count(records: "Records") -> dict[str, str]:
     }
 
 
-def _print_readings(readings: "Sequence[Reading]") -> None:
+def _print_readings(readings: "Sequence[ColumnReading]") -> None:
     """List what each column of a table becomes."""
     from reticent.data.records import FITTED
 
@@ -182,8 +183,8 @@ def _print_readings(readings: "Sequence[Reading]") -> None:
     rows = []
     for one in readings:
         counts = ("" if one.values is None else f"{one.values:,}", f"{one.missing:,}", f"{one.features:,}")
-        note = b.Cell(one.note, tone="bad" if one.kind == "refused" else "strong" if one.telling else "usual")
-        rows.append((b.Name(one.column or "''", 40), one.kind, *counts, note))
+        note = b.Cell(one.note, tone="bad" if one.read_as == "refused" else "strong" if one.telling else "usual")
+        rows.append((b.Name(one.column or "''", 40), one.read_as, *counts, note))
     columns: b.Heads = (*b.words("column", "read as"), "values", "missing", "features", *b.words("note"))
     show(b.table("Columns", columns, rows))
     say(FITTED)

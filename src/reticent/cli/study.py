@@ -14,7 +14,7 @@ def study(
     setting: Several = None,
     seeds: int | None = None,
     data_dir: Path | None = None,
-    store: Path = Path("reticent-store"),
+    store: str = "reticent-store",
     out: Path | None = None,
     workers: int | None = None,
     device: str = "auto",

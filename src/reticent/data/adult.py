@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from reticent.data import archives, official
 from reticent.data.entry import Arrays, DatasetEntry
-from reticent.data.records import Facts, Reading
+from reticent.data.records import Facts
+from reticent.findings.population import ColumnReading
 
 NUMBERS = {
     0: (38.58164675532078, 13.640223092304275),  # age
@@ -66,17 +67,24 @@ def read(entry: DatasetEntry, folder: Path, verify: bool) -> Arrays:
     return x, _one_hot(label, EARNED, LABEL)[:, 1].astype(np.int64), facts
 
 
-def _reading(values: NDArray[np.str_], column: int) -> Reading:
-    """Say what a column became."""
-    distinct, missing = np.unique(values), int(np.count_nonzero(values == "?"))
-    if column == LABEL:
-        return Reading(HEADER[column], "label", 2, missing, 0)
+def _reading(values: NDArray[np.str_], column: int) -> ColumnReading:
+    distinct, missing = len(np.unique(values)), int(np.count_nonzero(values == "?"))
+    read_as, width, note = "label", 0, ""
     if column in NUMBERS:
         mean, std = NUMBERS[column]
+        read_as, width = "number", 1
         note = f"less its mean {mean:.6g}, over its standard deviation {std:.6g}, both of adult.data"
-        return Reading(HEADER[column], "number", len(distinct), missing, 1, note)
-    width, note = len(CATEGORIES[column].split()), "gaps (?) are a category of their own" if missing else ""
-    return Reading(HEADER[column], "category", len(distinct) - bool(missing), missing, width, note)
+    elif column != LABEL:
+        read_as, width = "category", len(CATEGORIES[column].split())
+        distinct, note = distinct - bool(missing), "gaps (?) are a category of their own" if missing else ""
+    return ColumnReading(
+        column=HEADER[column],
+        read_as=read_as,
+        values=2 if column == LABEL else distinct,
+        missing=missing,
+        features=width,
+        note=note,
+    )
 
 
 def _rows(stream: IO[bytes], path: Path) -> NDArray[np.str_]:

@@ -49,16 +49,14 @@ class Archive:
 
 @dataclass(frozen=True)
 class OfficialFile:
-    """One official file, or one folder of official files.
+    """One official file below the data folder, or one folder of them.
 
     Attributes:
-        path: where it lies below the data folder, with forward slashes.
-        address: where it is downloaded from, unless it comes in an archive.
-        archive: the archive that it comes in, if it does.
-        member: its name inside that archive; for a folder, the leading part of the names, or empty for all.
+        path: with forward slashes.
+        address: empty if it comes in an archive.
+        member: its name in the archive; for a folder, the leading part of the names, or empty for all.
         checksum: of the uncompressed bytes, after the algorithm's name; empty if none is known.
-        size: uncompressed bytes, if known.
-        folder: true for a whole folder of files.
+        size: in uncompressed bytes.
     """
 
     path: str
@@ -83,13 +81,8 @@ class DatasetEntry:
         name: the name that is used everywhere.
         title: the name as it is written in a text.
         summary: one sentence.
-        kind: what a record is.
-        records: number of records, official parts together.
-        classes: number of classes.
-        files: the official files; empty where the data come with a dependency.
-        licence: under which terms the data may be used.
-        citation: what to cite.
-        read: reads the files below a data folder; with ``verify``, only if they are the official bytes.
+        records: of all official parts together.
+        files: empty where the data come with a dependency.
         suggested: recipe values, and a number of models, that suit the data.
         facts: what is known of every record set read of them, such as ``class_names``, ``mean`` and ``std``.
     """

@@ -2,7 +2,7 @@
 
 import hashlib
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reticent.data import number_formats
 from reticent.data.delimited import Source
 from reticent.data.number_formats import GAPS, is_gap, is_number
-from reticent.data.records import Reading
+from reticent.findings.population import ColumnReading
 from reticent.options import DataOptions, flag
 
 MOST_CATEGORIES = 500
@@ -49,16 +49,9 @@ WAYS: dict[Remedy, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Feature:
-    """What became of a column.
+    """What became of a column: its features ``(N, k)``, or why it can be none, and the option that mends that."""
 
-    Attributes:
-        reading: how it was read.
-        x: its features ``(N, k)``; None where it makes none.
-        problem: why it cannot be a feature as it is; empty if it can.
-        remedy: the option that mends it.
-    """
-
-    reading: Reading
+    reading: ColumnReading
     x: NDArray[np.float32] | None
     problem: str = ""
     remedy: Remedy = "not-feature"
@@ -79,13 +72,13 @@ def feature(source: Source, name: str, column: NDArray[Any], asked: DataOptions)
     if name in asked.rare or name in asked.hash:
         return _category(source, name, as_texts(column), asked)
     kind = column.dtype.kind
-    reading = Reading(name, "number", None, 0, 1)
+    reading = ColumnReading(column=name, read_as="number", features=1)
     if kind in "biuf":
         return _number(source, column.astype(np.float64, copy=False), reading, asked)
     if kind in "Mm":
         days = np.where(np.isnat(column), np.nan, column.astype(f"{kind}8[us]").astype(np.int64) / DAY)
         note = "read as days since 1970-01-01" if kind == "M" else "read as fractions of a day"
-        return _number(source, days, replace(reading, kind="date" if kind == "M" else "time of day", note=note), asked)
+        return _number(source, days, reading.with_(read_as="date" if kind == "M" else "time of day", note=note), asked)
     if kind != "U":
         held = next((type(value).__name__ for value in column.tolist() if value is not None), str(column.dtype))
         return _refused(reading, f"holds {held}: expected numbers or texts")
@@ -97,7 +90,7 @@ def feature(source: Source, name: str, column: NDArray[Any], asked: DataOptions)
     found = None if number_formats.are_codes(known) else number_formats.read(known)
     if found is None:
         return _category(source, name, column, asked)
-    reading = Reading(name, found.kind, len(known), 0, 1, found.note, found.unsure)
+    reading = reading.with_(read_as=found.kind, values=len(known), note=found.note, telling=found.unsure)
     if found.values is None:
         return _refused(reading, found.note)
     value_of = dict(zip(known, found.values.tolist(), strict=True))
@@ -153,21 +146,22 @@ def stray(source: Source, texts: NDArray[Any], codes: NDArray[np.int64]) -> str:
     return f"{count}, {which} {str(texts[codes[where[0]]])[:40]!r} in {source.place(int(where[0]))}"
 
 
-def _noted(reading: Reading, *notes: str, **changes: Any) -> Reading:
+def _noted(reading: ColumnReading, *notes: str, **changes: Any) -> ColumnReading:
     """Put notes in front of what is said of a column already."""
-    return replace(reading, note="; ".join(filter(None, [*notes, reading.note])), **changes)
+    return reading.with_(note="; ".join(filter(None, [*notes, reading.note])), **changes)
 
 
-def _refused(reading: Reading, problem: str, remedy: Remedy = "not-feature") -> Feature:
-    return Feature(replace(reading, kind="refused", features=0, note=problem, telling=False), None, problem, remedy)
+def _refused(reading: ColumnReading, problem: str, remedy: Remedy = "not-feature") -> Feature:
+    refused = reading.with_(read_as="refused", features=0, note=problem, telling=False)
+    return Feature(refused, None, problem, remedy)
 
 
-def _number(source: Source, values: NDArray[np.float64], reading: Reading, asked: DataOptions) -> Feature:
+def _number(source: Source, values: NDArray[np.float64], reading: ColumnReading, asked: DataOptions) -> Feature:
     """Take numbers, fill their gaps if that is asked for, and bring them to one scale if that is."""
     gaps = np.isnan(values)
     known, count = values[~gaps], len(values)
     distinct = np.unique(known)
-    reading = replace(reading, values=len(distinct), missing=int(gaps.sum()))
+    reading = reading.with_(values=len(distinct), missing=int(gaps.sum()))
     doubt, sure = _row_numbers(reading, distinct, len(known), count)
     if sure:
         return _refused(reading, doubt)
@@ -194,10 +188,10 @@ def _number(source: Source, values: NDArray[np.float64], reading: Reading, asked
     if gaps.any():
         x = np.concatenate([x, gaps[:, None]], axis=1)
     told = {"features": x.shape[1], "telling": reading.telling or bool(doubt)}
-    return Feature(_noted(replace(reading, note=""), *notes, **told), x.astype(np.float32))
+    return Feature(_noted(reading.with_(note=""), *notes, **told), x.astype(np.float32))
 
 
-def _row_numbers(reading: Reading, distinct: NDArray[np.float64], known: int, records: int) -> tuple[str, bool]:
+def _row_numbers(reading: ColumnReading, distinct: NDArray[np.float64], known: int, records: int) -> tuple[str, bool]:
     """Tell numbers that seem to number the records, and whether they do for sure: a table's index."""
     name = reading.column
     if (distinct != np.rint(distinct)).any():
@@ -224,14 +218,14 @@ def _category(source: Source, name: str, column: NDArray[Any], asked: DataOption
     gaps = np.array([is_gap(text) for text in texts.tolist()])
     missing, values, width = int(counts[gaps].sum()), int(np.count_nonzero(~gaps)), len(texts)
     gap_note = "gaps are a category of their own" if missing else ""
-    reading = Reading(name, "category", values, missing, width)
+    reading = ColumnReading(column=name, read_as="category", values=values, missing=missing, features=width)
     reading = _noted(reading, gap_note, "the same in every record" if width == 1 else "")
     if name in asked.hash:
         buckets = asked.hash[name]
         sums = (hashlib.blake2b(text.encode(), digest_size=8).digest() for text in texts.tolist())
         bucket = np.array([int.from_bytes(one, "little") % buckets for one in sums])
         told = f"{width} texts share {buckets} features"
-        return _one_hot(_noted(reading, told, kind="category, hashed"), bucket[codes], buckets)
+        return _one_hot(_noted(reading, told, read_as="category, hashed"), bucket[codes], buckets)
     if name in asked.rare:
         return _joined(reading, codes, counts, asked.rare[name])
     known = len(column) - missing
@@ -255,7 +249,7 @@ def _category(source: Source, name: str, column: NDArray[Any], asked: DataOption
     return _one_hot(_noted(reading, note, telling=telling), codes, width)
 
 
-def _too_many(reading: Reading, counts: NDArray[np.int64], odd: str, *, own: bool, known: int) -> Feature:
+def _too_many(reading: ColumnReading, counts: NDArray[np.int64], odd: str, *, own: bool, known: int) -> Feature:
     """Say what may be done about a column of too many texts."""
     if own and not odd:
         what = "every record" if reading.values == known else f"nearly every record ({reading.values} for {known})"
@@ -270,13 +264,13 @@ def _too_many(reading: Reading, counts: NDArray[np.int64], odd: str, *, own: boo
     return _refused(reading, problem, "rare" if joined else "hash")
 
 
-def _joined(reading: Reading, codes: NDArray[np.int64], counts: NDArray[np.int64], least: int) -> Feature:
+def _joined(reading: ColumnReading, codes: NDArray[np.int64], counts: NDArray[np.int64], least: int) -> Feature:
     """Make one category of all texts that few records have; it comes last."""
     rare = counts < least
     place_of = np.where(rare, np.count_nonzero(~rare), np.cumsum(~rare) - 1)
     width = int(place_of.max()) + 1
     told = f"{np.count_nonzero(rare)} texts of fewer than {least} records are one category"
-    reading = _noted(reading, told, kind="category, rare joined")
+    reading = _noted(reading, told, read_as="category, rare joined")
     if width > MOST_CATEGORIES:
         return _refused(
             reading,
@@ -287,8 +281,8 @@ def _joined(reading: Reading, codes: NDArray[np.int64], counts: NDArray[np.int64
     return _one_hot(reading, place_of[codes], width)
 
 
-def _one_hot(reading: Reading, codes: NDArray[np.int64], width: int) -> Feature:
-    return Feature(replace(reading, features=width), np.eye(width, dtype=np.float32)[codes])
+def _one_hot(reading: ColumnReading, codes: NDArray[np.int64], width: int) -> Feature:
+    return Feature(reading.with_(features=width), np.eye(width, dtype=np.float32)[codes])
 
 
 def _mixed(texts: NDArray[Any], counts: NDArray[np.int64], gaps: NDArray[np.bool_]) -> str:

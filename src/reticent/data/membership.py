@@ -104,14 +104,7 @@ class Membership:
         return int(self.matrix.shape[1])
 
     def members(self, model: int) -> NDArray[np.int64]:
-        """Return the records that one model was trained on.
-
-        Args:
-            model: a row.
-
-        Returns:
-            Sorted record ids.
-        """
+        """Return the sorted ids of the records that one model was trained on."""
         return np.flatnonzero(self.matrix[model])
 
     @property

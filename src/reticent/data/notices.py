@@ -5,7 +5,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from reticent.data.records import Reading, Records
+from reticent.data.records import Records
+from reticent.findings.population import ColumnReading
 
 log = logging.getLogger(__name__)
 
@@ -58,7 +59,7 @@ def _sizes(records: Records) -> list[str]:
     ]
 
 
-def _called(readings: Sequence[Reading], feature: int) -> str:
+def _called(readings: Sequence[ColumnReading], feature: int) -> str:
     """Name a feature by its column, where there are columns."""
     for reading in readings:
         if feature < reading.features:

@@ -63,7 +63,6 @@ class Numbers:
     """How texts are read as numbers.
 
     Attributes:
-        kind: what they are.
         values: one a text; None where the texts can be read in several ways.
         note: says by an example how they are read, or why they cannot be told.
         unsure: another way of reading them is not excluded.

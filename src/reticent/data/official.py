@@ -59,7 +59,6 @@ def find(entry: DatasetEntry, data_dir: Path | str | None = None) -> Path:
 
 
 def _missing(entry: DatasetEntry, file: OfficialFile, looked: list[Path]) -> str:
-    """Say that an official file is missing, and how to come by it."""
     lines = [f"{entry.name}: missing {'folder' if file.folder else 'file'} {file.path}; looked for"]
     lines += [f"    {folder / file.path}" for folder in looked]
     sums = [file.checksum] if file.checksum else []

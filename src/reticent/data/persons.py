@@ -33,13 +33,7 @@ NUMBERS = frozenset({"code", "id", "ident", "identifier", "key", "no", "nr", "nb
 
 @dataclass(frozen=True)
 class PersonColumn:
-    """A column that looks like a person's number.
-
-    Attributes:
-        column: its name.
-        persons: how many different values it has.
-        records: how many records there are.
-    """
+    """A column that looks like a person's number: how many different values it has, in how many records."""
 
     column: str
     persons: int

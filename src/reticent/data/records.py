@@ -11,11 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import arrays, checks
 from reticent.errors import InputError, ShapeError
+from reticent.findings.population import ColumnReading
 
 Kind = Literal["image", "tabular", "tokens"]
 NumberKind = Literal["number", "number in another notation", "percentage", "date", "time of day"]
-CategoryKind = Literal["category", "category, rare joined", "category, hashed"]
-ReadAs = NumberKind | CategoryKind | Literal["label", "not a feature", "refused"]
 FEW = 5
 """So many labels are listed in a message."""
 MOST_TOKENS = 10_000_000
@@ -27,29 +26,6 @@ FITTED = (
     "the label: every model gets the same features."
 )
 """On what encoders were fitted."""
-
-
-@dataclass(frozen=True)
-class Reading:
-    """How one column was read.
-
-    Attributes:
-        column: its name.
-        kind: what it was read as.
-        values: how many different ones it has; None where nobody looked.
-        missing: how many records have none.
-        features: how many features it became.
-        note: what is to be said of it; empty if it is plain.
-        telling: whether that should not be overlooked.
-    """
-
-    column: str
-    kind: ReadAs
-    values: int | None
-    missing: int
-    features: int
-    note: str = ""
-    telling: bool = False
 
 
 class Facts(TypedDict, total=False):
@@ -65,7 +41,7 @@ class Facts(TypedDict, total=False):
     licence: str
     citation: str
     label: str
-    readings: tuple[Reading, ...]
+    readings: tuple[ColumnReading, ...]
     picture: tuple[int, ...]
 
 
@@ -107,7 +83,7 @@ class Records:
     licence: str = "not stated"
     citation: str = "not stated"
     label: str = ""
-    readings: tuple[Reading, ...] = ()
+    readings: tuple[ColumnReading, ...] = ()
     picture: tuple[int, ...] = ()
 
     @classmethod
@@ -162,26 +138,12 @@ class Records:
         return len(self.y)
 
     def take(self, ids: NDArray[np.int64]) -> "Records":
-        """Return some of the records, in the order given; the classes stay.
-
-        Args:
-            ids: rows.
-
-        Returns:
-            New records of ``len(ids)`` rows.
-        """
+        """Return the records of some rows, in the order given; the classes stay."""
         columns = {name: values[ids] for name, values in self.columns.items()}
         return replace(self, x=self.x[ids], y=self.y[ids], columns=columns)
 
     def thumbnail(self, i: int) -> NDArray[np.uint8] | None:
-        """Return a record as it is drawn in a report.
-
-        Args:
-            i: the record.
-
-        Returns:
-            ``uint8 (height, width)`` of a grey picture, ``(height, width, 3)`` of a coloured one, None otherwise.
-        """
+        """Draw a record, ``uint8 (height, width)`` if it is grey, ``(height, width, 3)`` if coloured; else None."""
         pixels: NDArray[Any] = self.x[i]
         if self.kind == "image":
             return pixels[0] if len(pixels) == 1 else pixels[:3].transpose(1, 2, 0)
@@ -204,14 +166,19 @@ class Records:
     @cached_property
     def groups(self) -> NDArray[np.int64]:
         """``(N,)``: the first row that holds exactly the same ``x`` (labels aside); duplicates share it."""
-        flat = np.ascontiguousarray(self.x).reshape(len(self), -1)
-        first: dict[bytes, int] = {}
-        return np.array([first.setdefault(_key(row), i) for i, row in enumerate(flat)], dtype=np.int64)
+        return first_rows(self.x)
 
     @property
     def duplicates(self) -> int:
         """How many records repeat an earlier one exactly (labels aside)."""
         return int(np.count_nonzero(self.groups != np.arange(len(self))))
+
+
+def first_rows(x: NDArray[Any]) -> NDArray[np.int64]:
+    """Find exact duplicates: for each record the first row that holds the same values."""
+    first: dict[bytes, int] = {}
+    keys = (hashlib.blake2b(row.data, digest_size=16).digest() for row in np.ascontiguousarray(x).reshape(len(x), -1))
+    return np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.int64)
 
 
 def _converted(facts: Facts, records: int) -> Any:
@@ -224,10 +191,6 @@ def _converted(facts: Facts, records: int) -> Any:
     told = {key: facts[key] for key in ("mean", "std") if key in facts}
     scale = {key: tuple(arrays.array(values, key).ravel().tolist()) for key, values in told.items()}
     return {**facts, "columns": columns, **scale}
-
-
-def _key(row: NDArray[Any]) -> bytes:
-    return hashlib.blake2b(row.data, digest_size=16).digest()
 
 
 def _no_empty_class(labels: NDArray[np.int64], classes: int) -> None:

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from reticent.data import conversion, features, number_formats
 from reticent.data.delimited import Source, header_hint
-from reticent.data.records import Facts, Reading, Records
+from reticent.data.records import Facts, Records
 from reticent.errors import ColumnsError, CorruptFileError, InputError, UnknownNameError, nearest
+from reticent.findings.population import ColumnReading
 from reticent.options import DataOptions
 
 log = logging.getLogger(__name__)
@@ -92,13 +93,13 @@ def _check_names(path: Path | str, header: Sequence[str], label: str | None, ask
                 )
 
 
-def _reading(name: str, column: NDArray[Any], *, label: bool) -> Reading:
+def _reading(name: str, column: NDArray[Any], *, label: bool) -> ColumnReading:
     """Count what a column holds that is no feature."""
     gaps = sum(value is None or value != value or value == "" for value in column.tolist())  # noqa: PLR0124  # NaN
     if not label:
-        return Reading(name, "not a feature", None, gaps, 0)
-    note = _doubt(column)
-    return Reading(name, "label", len(np.unique(column)), gaps, 0, note, bool(note))
+        return ColumnReading(column=name, read_as="not a feature", missing=gaps)
+    note, values = _doubt(column), len(np.unique(column))
+    return ColumnReading(column=name, read_as="label", values=values, missing=gaps, note=note, telling=bool(note))
 
 
 def _classes(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[Any], tuple[str, ...]]:
@@ -156,7 +157,6 @@ def _check_notation(source: Source, called: str, texts: NDArray[Any]) -> None:
 
 
 def _doubt(column: NDArray[Any]) -> str:
-    """Say what speaks against a label."""
     values, counts = np.unique(column, return_counts=True)
     read = number_formats.read(values.tolist()) if column.dtype.kind == "U" else None
     if column.dtype.kind == "M" or (read is not None and read.kind == "date"):
@@ -167,7 +167,7 @@ def _doubt(column: NDArray[Any]) -> str:
     return f"{single} of its {len(values)} classes have a single record, which a model knows by its class"
 
 
-def _check_features(path: Path | str, made: Sequence[features.Feature], readings: tuple[Reading, ...]) -> None:
+def _check_features(path: Path | str, made: Sequence[features.Feature], readings: tuple[ColumnReading, ...]) -> None:
     """Refuse all columns at once that cannot be features as they are."""
     bad = [one for one in made if one.problem]
     if not bad:

@@ -42,11 +42,6 @@ class BalancedAccuracy(Finding):
     oracle: ShareEstimate | None = None
     "At the best threshold of each target: an upper bound, no attacker has it."
 
-    @property
-    def defence(self) -> float | None:
-        """What the sparsity paper (arXiv 2304.10553) seems to call a model's defence: 1 less the accuracy."""
-        return None if self.transferred is None else 1 - self.transferred.mean
-
 
 class Overall(Finding):
     """One attack over all targets."""

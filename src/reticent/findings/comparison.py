@@ -236,8 +236,8 @@ class Row(RowNumbers):
     accountant: Accountant | None = None
     "What its training promises."
     notices: tuple[str, ...] = ()
-    """Which models did not learn; what training had to say, such as that a defense never acted, and in how many
-    models; that a defense of the answers leaves the labels as they are."""
+    """Which models did not learn; one record or model that outweighs all others; what training had to say, such as
+    that a defense never acted, and in how many models; that a defense of the answers leaves the labels as they are."""
     audit: str | None = None
     "The folder of its audit, below that of the comparison."
 

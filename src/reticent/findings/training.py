@@ -59,6 +59,8 @@ class CwrfFacts(Finding):
     "The same, of what reference non-members are told before and after."
     initial_entropy: Annotated[Share | None, LeftOut] = None
     "Mean entropy of what the initial model says of reference non-members, as a share of ln C; only where it was asked."
+    accuracy_scored: Annotated[dict[str, Share], Empty] = Field(default_factory=dict)
+    "Of the working copy after the last step of scoring, by the role of the records; only where non-members were asked."
     accuracy_rewound: Annotated[dict[str, Share], Empty] = Field(default_factory=dict)
     "Right after the rewinding, with the trained model's running statistics, by the role of the records."
     positive_scores: Annotated[Count | None, LeftOut] = None
@@ -92,9 +94,20 @@ class OnsetFacts(Finding):
     margin: Number
     confidence: Number
     name: str | None
+    "Of it."
     warnings: Annotated[tuple[str, ...], Empty] = ()
     "Only of runs that older code made, as the sentence."
     sentence: Annotated[str, Empty] = ""
+
+    @property
+    def safe(self) -> tuple[str, ...]:
+        """Names of the stages before it; all of them where there is none."""
+        return tuple(stage.name for stage in self.stages[: self.index])
+
+    @property
+    def risky(self) -> tuple[str, ...]:
+        """Names of it and all later stages."""
+        return () if self.index is None else tuple(stage.name for stage in self.stages[self.index :])
 
 
 class PptpFacts(Finding):

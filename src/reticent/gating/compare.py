@@ -12,13 +12,9 @@ from reticent.say import gate as say
 
 @dataclass(frozen=True)
 class Found:
-    """One number with its interval.
+    """One number, of an attack or a group, with its interval.
 
-    Attributes:
-        name: of the attack, or of the group.
-        summary: the estimate.
-        confidence: of its interval.
-        scale: the number's own limit is this times the lower limit of the summary; see `judge.threshold_scale`.
+    Its own limit is `scale` times the lower limit of the summary; see `judge.threshold_scale`.
     """
 
     name: str

@@ -19,8 +19,6 @@ from reticent.say.groups import called
 
 @dataclass(frozen=True)
 class _Shown:
-    """What is shown of one group."""
-
     attack: str
     estimate: float
     least: float

@@ -29,12 +29,13 @@ from reticent.population.train import Callback, train
 from reticent.population.using import using
 from reticent.population.worker import Made
 from reticent.procedures import entry
+from reticent.report import parquet
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
 from reticent.say.population import fewer, of_units, repeated, several_records
 from reticent.spec import full
-from reticent.store import Store
+from reticent.store import at
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +86,8 @@ def audit(
 def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Audited:
     """Run a job that is prepared."""
     config = job.config
+    if config.records_format == "parquet":
+        parquet.check()
     output = Output.take(Path(config.out), AUDIT, [config.dataset], config.format)
     with using(config.store, job.population):
         work = Work(stage, progress)
@@ -118,9 +121,11 @@ class Evaluated:
 
 def evaluate(job: Job, work: Work) -> Evaluated:
     """Train what is not finished, attack every model, and measure; writes nothing but the store."""
-    store = Store(Path(job.config.store)).open()
+    store = at(job.config.store).open()
     with work.on("training", "training"):
-        made = train(job.population, store, workers=job.workers, device=job.device, progress=work.progress)
+        made = train(
+            job.population, store, workers=job.workers, device=job.device, executor=job.executor, progress=work.progress
+        )
     with work.on("scoring"):
         signals, others = population_signals.signals(job.population, store, made)
         replicas, roles = opened(job.attacks, job.population, store, made), job.population.roles
@@ -161,9 +166,8 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
         measured.own,
         measured.risk,
     )
-    files = write_audit(
-        output, found, rows, job.records.thumbnails(row.record for row in rows[:PICTURED]), measured.names
-    )
+    pictures = job.records.thumbnails(row.record for row in rows[:PICTURED])
+    files = write_audit(output, found, rows, pictures, measured.names, records_format=job.config.records_format)
     return Audited(found, files, rows, measured.scores, ids, measured.p_member, job.population.membership.matrix)
 
 

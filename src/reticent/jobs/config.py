@@ -24,12 +24,13 @@ from reticent.jobs.option_hints import owners, placed
 from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.options import SHORT, AuditConfig, Options
 from reticent.population import stacking
+from reticent.population.executors import Executor
 from reticent.population.population import Population
 from reticent.procedures.check import check_records, needs
 from reticent.procedures.user import check_used
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, read_toml
-from reticent.store import Store
+from reticent.store import at
 from reticent.threads import cores
 from reticent.training.recipe import Recipe
 
@@ -75,6 +76,11 @@ class Job:
     partitions: tuple[Partition, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
     units: Units | None = None
+
+    @property
+    def executor(self) -> Executor:
+        """Who trains the models."""
+        return Executor(self.config.executor, self.config.address)
 
 
 @fixed()
@@ -199,7 +205,8 @@ def prepare(
     """
     from reticent.population.train import choose_device
 
-    device = choose_device(config.device)
+    device = choose_device(config.device, elsewhere=config.executor == "ray")
+    check_executor(config, device)
     suggested: Options = dict(DATASETS[config.dataset].suggested) if config.dataset in DATASETS else {}
     usual: int = suggested.pop("models", DEFAULT_MODELS)
     models = config.models or usual
@@ -227,12 +234,12 @@ def prepare(
         replicas.check([spec], recipe, unaware=config.also_non_adaptive)
         probes.check([spec], records.kind, len(roles.population), given=not config.also_non_adaptive)
 
-    attacks, left_out = before_training(config, attacks, fits)
+    attacks, left_out = before_training(config, attacks, fits, answers=membership.matrix.size)
     population = Population(recipe, records, roles, membership, config.seed, queries, probes=asked_by(attacks))
     members = int(membership.matrix.sum(axis=1).min())
     held = {"reference": len(roles.reference), "validation": len(roles.validation)}
     check_records(recipe, records, **held, members=members)
-    population = stacking.chosen(population, Store(Path(config.store)), device, config.stack)
+    population = stacking.chosen(population, at(config.store), device, config.stack)
     if config.also_non_adaptive:
         by_record(config)
         undefended(recipe)
@@ -278,4 +285,17 @@ def _roles(config: AuditConfig, needed: bool, records: Records, units: Units | N
 
 def workers(config: AuditConfig, device: str, models: int) -> int:
     """Choose how many processes train models."""
-    return config.workers or (1 if device != "cpu" else min(cores(), models))
+    elsewhere = device != "cpu" or config.executor in {"inline", "ray"}
+    return config.workers or (1 if elsewhere else min(cores(), models))
+
+
+def check_executor(config: AuditConfig, device: str) -> None:
+    """Refuse what an executor has no use for."""
+    if config.address is not None and config.executor != "ray":
+        raise InputError(f"address: is of a Ray cluster, and the executor is {config.executor}: give --executor ray")
+    if config.executor == "inline" and (config.workers or 1) > 1:
+        raise InputError(f"workers: {config.workers} processes, and the executor inline is this one: leave one out")
+    if config.executor == "ray" and device not in {"cpu", "cuda"}:
+        raise InputError(f"device: with the executor ray, Ray says which GPU a model gets: give cuda, got {device}")
+    if config.executor == "ray" and device == "cpu" and config.workers is not None:
+        raise InputError("workers: with the executor ray on the CPU a model takes a core of the cluster: leave it out")

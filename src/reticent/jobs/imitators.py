@@ -13,6 +13,7 @@ from reticent.data.membership import Membership
 from reticent.jobs.work import Work
 from reticent.objectives.imitation import Imitating
 from reticent.population import gather
+from reticent.population.executors import Executor
 from reticent.population.population import Imitated, Population
 from reticent.population.train import train
 from reticent.population.using import using
@@ -28,6 +29,7 @@ def imitators(
     store: Store,
     workers: int,
     device: str,
+    executor: Executor,
     work: Work,
 ) -> Mapping[int, Imitators] | None:
     """Train models that answer as a target does, or find them, if an attack asks for them.
@@ -40,6 +42,7 @@ def imitators(
         store: where the models are kept.
         workers: processes to train in.
         device: where to train.
+        executor: who trains them.
         work: whom to tell.
 
     Returns:
@@ -53,8 +56,8 @@ def imitators(
     how = Imitating(warmup=spec.warmup, margin_weight=spec.margin_weight, temperature=spec.temperature)
     drawn = Membership.draw(spec.models, references.membership.records, seeds.integer(references.seed, "imitators"))
     population = replace(references, membership=drawn, imitated=Imitated(how, answers))
-    with work.on("imitators", "imitators"), using(store.root, population):
-        made = train(population, store, workers=workers, device=device, progress=work.progress)
+    with work.on("imitators", "imitators"), using(store.address, population):
+        made = train(population, store, workers=workers, device=device, executor=executor, progress=work.progress)
         signals, _ = gather.signals(population, store, made)
         margins = signals.margins[np.arange(signals.models), slice(None)]
     return {target: Imitators(np.asarray(margins), drawn.matrix)}

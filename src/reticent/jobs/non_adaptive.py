@@ -9,7 +9,6 @@ Paper: Song and Mittal (2021), section 3; references without the defense are the
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -29,7 +28,7 @@ from reticent.population.train import train
 from reticent.signals.composed import substituted
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
-from reticent.store import Store
+from reticent.store import at
 
 KNOWS, DOES_NOT = "adaptive", "non-adaptive"
 
@@ -51,8 +50,10 @@ def non_adaptive(job: Job, problem: Problem, aware: Measurement, work: Work) -> 
     """Train the undefended references, or find them, and attack the defended targets with them; the scores, too."""
     work.tell("undefended references")
     population = replace(job.population, recipe=undefended(job.population.recipe))
-    store = Store(Path(job.config.store)).open()
-    made = train(population, store, workers=job.workers, device=job.device, progress=work.progress)
+    store = at(job.config.store).open()
+    made = train(
+        population, store, workers=job.workers, device=job.device, executor=job.executor, progress=work.progress
+    )
     signals, others = gather.signals(population, store, made)
     plain = Problem.make(signals, population.membership, population=others)
     settings = Settings.of(job.config)

@@ -27,11 +27,10 @@ class Agreement:
     """How two scores agree over some weights.
 
     Attributes:
-        entries: how many weights.
-        positive: how many of them have two scores above zero, which the logarithm needs.
-        pearson: correlation of the scores; None where one of them does not vary.
-        log_pearson: correlation of their logarithms.
-        spearman: correlation of their ranks, ties at their mean rank.
+        positive: weights with two scores above zero, which the logarithm needs.
+        pearson: None, as the next two, where a score does not vary.
+        log_pearson: correlation of the logarithms.
+        spearman: of the ranks, ties at their mean rank.
     """
 
     entries: int

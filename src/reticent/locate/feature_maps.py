@@ -25,12 +25,7 @@ BATCH = 128
 
 @dataclass(frozen=True, eq=False)
 class MapDistances:
-    """How far the feature maps of two networks lie apart.
-
-    Attributes:
-        distances: ``float64 (S, N)``, normalised by the size of the map; 0 where the two are equal.
-        sizes: ``(S,)``: how many numbers a feature map of each stage has, for one record.
-    """
+    """How far feature maps lie apart, ``(S, N)`` over the size of the map; and how many numbers a map has, ``(S,)``."""
 
     distances: NDArray[np.float64]
     sizes: tuple[int, ...]

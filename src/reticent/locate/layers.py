@@ -15,10 +15,12 @@ import torch
 from numpy.typing import NDArray
 from torch import nn
 
+from reticent.data.records import first_rows
 from reticent.errors import InputError
+from reticent.findings.training import OnsetFacts
 from reticent.locate.feature_maps import map_distances
-from reticent.locate.group_split import duplicate_groups, group_split
-from reticent.locate.onset import Contrast, Evidence, Layers, Onset, judged
+from reticent.locate.group_split import group_split
+from reticent.locate.onset import Contrast, Layers, judged
 from reticent.models.stages import Stage, stages
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Examples
@@ -36,7 +38,7 @@ FEWEST = 10
 Network = Callable[[Materials, Streams], nn.Module]
 """Builds an untrained network on the device, from the stream "init"."""
 
-__all__ = ["Contrast", "Evidence", "Layers", "Network", "Onset", "check_halves", "equalised", "onset"]
+__all__ = ["Contrast", "Layers", "Network", "check_halves", "equalised", "onset"]
 
 
 def onset(
@@ -47,7 +49,7 @@ def onset(
     *,
     whole: nn.Module | None = None,
     network: Network | None = None,
-) -> Onset:
+) -> OnsetFacts:
     """Find the first risky stage of a recipe's network, from the members of one model alone.
 
     Networks are trained by plain cross-entropy and the recipe's optimizer and schedule, whatever its objective,
@@ -56,7 +58,7 @@ def onset(
     """
     built = network if network is not None else partial(untrained, recipe)
     materials = replace(materials, start=None, watched=None)
-    members, groups = materials.members, duplicate_groups(materials.members.x)
+    members, groups = materials.members, first_rows(materials.members.x.cpu().numpy())
     found: list[Contrast] = []
     shown, sizes = list[Stage](), tuple[int, ...]()
     for seed in range(options.seeds):

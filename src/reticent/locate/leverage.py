@@ -15,7 +15,6 @@ I - 11'/C in place of S_i, since no label moves what softmax ignores, where H ha
 from typing import Literal
 
 import numpy as np
-from scipy.stats import chi2
 
 from reticent import checks
 from reticent.arrays import Floats
@@ -82,17 +81,3 @@ def last_layer(features: Floats, probabilities: Floats, form: Form = "curvature"
         weights = curvature(c, k) if form == "curvature" else float(c == k) - 1 / classes
         found += weights * np.einsum("nd,nd->n", u @ inverse[c, k], u)
     return np.maximum(found, 0.0)
-
-
-def linear(x: Floats) -> Floats:
-    """Compute the leverages of a linear regression: ``x_i' (X'X)^-1 x_i`` of the rows of ``(N, d)``; their sum is d."""
-    q, _ = np.linalg.qr(x)
-    return np.asarray((q**2).sum(axis=1))
-
-
-def found_rate(leverage: float, fpr: float) -> float:
-    """Compute how often the best attack finds a member of a linear regression, at a false-positive rate.
-
-    ``F(F^-1(alpha) / (1 - h)^2)``, F the law of chi squared with one degree of freedom.
-    """
-    return float(chi2.cdf(chi2.ppf(fpr, 1) / (1 - leverage) ** 2, 1))

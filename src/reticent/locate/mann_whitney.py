@@ -74,7 +74,6 @@ def effects(
 
 
 def _weights(replicates: int, records: int, rng: np.random.Generator) -> Iterator[tuple[slice, NDArray[Any]]]:
-    """Draw how often each record is in each replicate."""
     size = max(1, BLOCK // records)
     for start in range(0, replicates, size):
         rows = slice(start, min(start + size, replicates))

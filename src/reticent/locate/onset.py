@@ -8,6 +8,7 @@ import numpy as np
 from annotated_types import Ge, Gt, Lt
 from numpy.typing import NDArray
 
+from reticent.findings.training import OnsetFacts, StageEffect
 from reticent.locate.mann_whitney import effects
 from reticent.spec import Spec
 
@@ -37,72 +38,10 @@ class Layers(Spec):
 
 @dataclass(frozen=True, eq=False)
 class Contrast:
-    """One pair of networks, one on all records and one on half of them.
-
-    Attributes:
-        distances: of their feature maps, ``(S, N)``.
-        one: ``(N,)``: records that only the one on all has seen.
-    """
+    """One pair of networks: their distances ``(S, N)``, and which records only the one on all has seen ``(N,)``."""
 
     distances: Floats
     one: NDArray[np.bool_]
-
-
-@dataclass(frozen=True)
-class Evidence:
-    """What is known of one stage.
-
-    Attributes:
-        name: of the stage.
-        size: how many numbers its feature map has, for one record.
-        effect: chance that a record seen by one network lies farther apart than one seen by both; 0.5 is no trace.
-        low: lower confidence limit of it, over records.
-        high: upper confidence limit.
-        ks: Kolmogorov's distance between the two groups' distributions; secondary.
-        runs: the effect in each contrast: repetitions, and in each the halves.
-        above: the effect exceeds one half by the margin, and its lower limit exceeds one half.
-    """
-
-    name: str
-    size: int
-    effect: float
-    low: float
-    high: float
-    ks: float
-    runs: tuple[float, ...]
-    above: bool
-
-
-@dataclass(frozen=True)
-class Onset:
-    """The first stage from which on membership shows, with its evidence.
-
-    Attributes:
-        stages: the evidence of each stage, in forward order.
-        index: of the first risky stage, from 0; None where there is none.
-        margin: the rule's.
-        confidence: of the intervals.
-    """
-
-    stages: tuple[Evidence, ...]
-    index: int | None
-    margin: float
-    confidence: float
-
-    @property
-    def name(self) -> str | None:
-        """Name of the first risky stage; None where there is none."""
-        return None if self.index is None else self.stages[self.index].name
-
-    @property
-    def safe(self) -> tuple[str, ...]:
-        """Names of the stages before the first risky one; all of them where there is none."""
-        return tuple(stage.name for stage in self.stages[: self.index])
-
-    @property
-    def risky(self) -> tuple[str, ...]:
-        """Names of the first risky stage and all later ones."""
-        return () if self.index is None else tuple(stage.name for stage in self.stages[self.index :])
 
 
 def judged(
@@ -111,7 +50,7 @@ def judged(
     contrasts: Sequence[Contrast],
     options: Layers,
     rng: np.random.Generator,
-) -> Onset:
+) -> OnsetFacts:
     """Turn distances into an onset.
 
     The effect is ``U_s = P(d_s(x2) > d_s(x1))``, ties half, with x1 seen by both networks and x2 by one, averaged over
@@ -120,12 +59,22 @@ def judged(
     """
     runs = [(one.distances, one.one) for one in contrasts]
     each, limits, ks = effects(runs, replicates=options.replicates, confidence=options.confidence, rng=rng)
-    evidence = []
-    for i, (name, size, low, high) in enumerate(zip(names, sizes, *limits.tolist(), strict=True)):
-        mean, apart = float(each[:, i].mean()), float(ks[:, i].mean())
-        above = mean >= 0.5 + options.margin and low > 0.5
-        evidence.append(Evidence(name, size, mean, low, high, apart, tuple(each[:, i].tolist()), above))
-    return Onset(tuple(evidence), first([stage.above for stage in evidence]), options.margin, options.confidence)
+    stages = tuple(
+        StageEffect(
+            name=name,
+            size=size,
+            effect=(mean := float(each[:, i].mean())),
+            low=low,
+            high=high,
+            ks=float(ks[:, i].mean()),
+            runs=tuple(each[:, i].tolist()),
+            above=mean >= 0.5 + options.margin and low > 0.5,
+        )
+        for i, (name, size, low, high) in enumerate(zip(names, sizes, *limits.tolist(), strict=True))
+    )
+    index = first([stage.above for stage in stages])
+    name = None if index is None else stages[index].name
+    return OnsetFacts(stages=stages, index=index, margin=options.margin, confidence=options.confidence, name=name)
 
 
 def first(above: Sequence[bool]) -> int | None:

@@ -42,12 +42,7 @@ class Probe(Spec):
 
 @dataclass(frozen=True, eq=False)
 class Probed:
-    """What the probe found in one network.
-
-    Attributes:
-        correct: booleans ``(S, N)``: which test records it labels correctly, from each stage.
-        settled: ``(S,)``: whether its solver came to an end.
-    """
+    """Which test records the probe labels right from each stage, ``(S, N)``; and whether its solver came to an end."""
 
     correct: NDArray[np.bool_]
     settled: tuple[bool, ...]

@@ -51,6 +51,7 @@ class Scores(dict[str, Tensor]):
         member_loss: mean cross-entropy of each step's members, in nats.
         divergence: mean divergence of each step's non-members from the initial model, in nats; empty if none was asked.
         entropy: mean entropy of the initial model's answers, as a share of that of guessing; None if none was asked.
+        accuracy: of the working copy after the last step, of ``members`` and ``reference``; empty if none was asked.
     """
 
     def __init__(
@@ -65,3 +66,4 @@ class Scores(dict[str, Tensor]):
         super().__init__(scores)
         self.unused = frozenset(unused)
         self.member_loss, self.divergence, self.entropy = tuple(member_loss), tuple(divergence), entropy
+        self.accuracy: dict[str, float] = {}

@@ -25,6 +25,7 @@ from reticent.errors import InputError, ModelError, TrainingDivergedError
 from reticent.locate.scoring import Scores, Scoring
 from reticent.locate.working_copy import WorkingCopy, copied, fill
 from reticent.objectives.base import Examples
+from reticent.training.loop import accuracy
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
@@ -45,9 +46,10 @@ def score(
     A working copy learns the members while its answers about the reference non-members are pulled to those of the
     initial model; at each step ``|gradient * weight|``, both before the update, is added to the weight's score.
 
-    Cost: T steps of two forward and two backward passes each, and one forward pass of the initial model over the
-        non-members that are drawn. Beyond the network and the initial state that are given: five copies of the weights
-        (adam), which are the one that is worked on, gradients, two moments and scores, and a layer's gradient.
+    Cost: T steps of two forward and two backward passes each, one forward pass of the initial model over the
+        non-members that are drawn, and one of the working copy over members and non-members. Beyond the network and the
+        initial state that are given: five copies of the weights (adam), which are the one that is worked on, gradients,
+        two moments and scores, and a layer's gradient.
     """
     working = copied(model)
     told: Answers | None = None
@@ -55,7 +57,11 @@ def score(
         fill(working, vanilla_state, "the initial state")
         told = answers(working, materials, scoring, streams, recipe)
         fill(working, model.state_dict(), "the trained state")
-    return run(working, told, materials, scoring, streams, recipe)
+    found = run(working, told, materials, scoring, streams, recipe)
+    if told is not None:
+        kinds = {"members": materials.members, "reference": materials.reference}
+        found.accuracy = {one: accuracy(working, materials, kinds[one], scoring.batch_size) for one in kinds}
+    return found
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,7 +5,7 @@ generator, as PyTorch's own initialisers do; `training` seeds it for the length 
 `stages` divides any of them into stages.
 """
 
-from reticent.models import atm, cnn, densenet, mlp, resnet, transformer, user, vgg, vit
+from reticent.models import atm, cnn, densenet, fast_resnet, mlp, resnet, transformer, user, vgg, vit
 from reticent.models.base import ArchitectureEntry, Input
 
 ARCHITECTURES: dict[str, ArchitectureEntry] = {
@@ -15,6 +15,9 @@ ARCHITECTURES: dict[str, ArchitectureEntry] = {
     ),
     "densenet121": ArchitectureEntry(
         densenet.DenseNet121, densenet.build, "DenseNet-121 in its CIFAR form.", ("image",)
+    ),
+    "fast-resnet": ArchitectureEntry(
+        fast_resnet.FastResNet, fast_resnet.build, "A nine-layer ResNet that trains fast on a GPU.", ("image",)
     ),
     "fc": ArchitectureEntry(
         mlp.FC,

@@ -1,26 +1,16 @@
-"""Train a population: what is finished is found, the rest is made inline or by a pool of spawned processes."""
+"""Train a population: what is finished is found, the rest is made by an executor."""
 
-import math
-import multiprocessing
-import os
-import sys
-import threading
 import time
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass
-from multiprocessing import connection, spawn
-from pathlib import Path
-from typing import Any
 
 import torch
 
 from reticent.errors import CorruptRunError, ModelError, ReticentError, StoreLockedError
-from reticent.interrupts import held_back
+from reticent.population.executors import AUTO, Executor, Failure
 from reticent.population.population import Population
-from reticent.population.worker import Failure, Made, Maker, find
+from reticent.population.worker import Made, find
 from reticent.store import Store
 
 GIVE_UP = 3
@@ -55,11 +45,12 @@ class Progress:
 
 
 Callback = Callable[[Progress], None]
-Results = Generator[Made | Failure, None, None]
 
 
-def choose_device(wish: str) -> str:
-    """Turn a wish into a device's name."""
+def choose_device(wish: str, *, elsewhere: bool = False) -> str:
+    """Turn a wish into a device's name; what is wished for of machines elsewhere need not be here."""
+    if elsewhere and wish == "cuda":
+        return wish
     if wish == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
     if wish.partition(":")[0] not in {"cpu", "cuda"}:
@@ -72,7 +63,13 @@ def choose_device(wish: str) -> str:
 
 
 def train(
-    population: Population, store: Store, *, workers: int = 1, device: str = "cpu", progress: Callback | None = None
+    population: Population,
+    store: Store,
+    *,
+    workers: int = 1,
+    device: str = "cpu",
+    executor: Executor = AUTO,
+    progress: Callback | None = None,
 ) -> list[Made]:
     """Make every model of a population that is not finished yet.
 
@@ -84,7 +81,7 @@ def train(
     made = {m: one for m, one in found.items() if one is not None}
     waiting, earlier = [m for m in found if m not in made], len(made)
     asking = bool(waiting) and all(store.ended(population.training_id(m)) for m in waiting)
-    maker = Maker(population, store, device) if workers == 1 and waiting else None
+    run = executor.bound(workers, device)
 
     def report() -> None:
         if progress is None:
@@ -102,13 +99,7 @@ def train(
 
     def attempt(models: list[int]) -> list[Failure]:
         failures: list[Failure] = []
-        parts = stacks(population, models, workers)
-        results = (
-            (made for part in parts for made in maker.make_all(part))
-            if maker
-            else _pool(population, store, device, workers, parts)
-        )
-        with closing(results):
+        with closing(run(population, store, models)) as results:
             for result in results:
                 if isinstance(result, Made):
                     made[result.model] = result
@@ -150,9 +141,17 @@ def _failure(failures: list[Failure], done: int, total: int) -> ReticentError:
 
 
 def _again(population: Population, store: Store, failures: list[Failure]) -> list[int]:
-    """List the models that another process held when their turn came; none if all are still being made."""
+    """List the models that another process held when their turn came; none if all are still being made.
+
+    Where the claim of a process that died holds for a while, that is waited for.
+    """
     locked = [model for model, error in failures if isinstance(error, StoreLockedError)]
-    return locked if any(_free(population, store, model) for model in locked) else []
+    end = time.monotonic() + store.lingers
+    while locked and not any(_free(population, store, model) for model in locked):
+        if time.monotonic() >= end:
+            return []
+        time.sleep(store.lingers / 50)
+    return locked
 
 
 def _free(population: Population, store: Store, model: int) -> bool:
@@ -161,113 +160,3 @@ def _free(population: Population, store: Store, model: int) -> bool:
         return all(store.holder(run) is None for run in population.run_ids(model))
     except OSError:
         return False
-
-
-def stacks(population: Population, models: Sequence[int], workers: int) -> list[list[int]]:
-    """Divide models into those that are trained as one batched computation, as many as keep every process busy."""
-    rounds = math.ceil(len(models) / (population.stack * workers))
-    size = math.ceil(len(models) / (rounds * workers)) if rounds else 1
-    return [list(models[start : start + size]) for start in range(0, len(models), size)]
-
-
-_MAKER: list[Maker] = []
-"""The maker of this worker process; filled by `_start`, never in the parent."""
-
-
-def _start(population: Population, root: str, device: str) -> None:
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        threading.Thread(target=_end_with, args=(parent.sentinel,), daemon=True).start()
-    _MAKER.append(Maker(population, Store(Path(root)), device))
-
-
-def _end_with(sentinel: int) -> None:
-    """End this process at once when the parent has died, so that its claims are dropped."""
-    connection.wait([sentinel])
-    os._exit(1)
-
-
-def _make(models: Sequence[int]) -> list[Made | Failure]:
-    return list(_MAKER[0].make_all(models))
-
-
-@contextmanager
-def _without_main() -> Iterator[None]:
-    """Keep spawned workers from importing the caller's script: they need nothing of it, and it may lack a guard."""
-    main = sys.modules["__main__"]
-    kept = {name: getattr(main, name) for name in ("__file__", "__spec__") if hasattr(main, name)}
-    for name in kept:
-        setattr(main, name, None)
-    try:
-        yield
-    finally:
-        for name, value in kept.items():
-            setattr(main, name, value)
-
-
-ORPHANED = """
-import os, pickle
-try:
-    {program}
-except (EOFError, pickle.UnpicklingError):
-    if os.getppid() == {parent}:
-        raise
-    os._exit(1)
-"""
-"""What a worker begins with: it says nothing if its parent died before all was told of what to do."""
-UNCOUNTED = "ignore:resource_tracker:UserWarning"
-"""The process that keeps count of semaphores says nothing either of those that it removes then."""
-
-
-@contextmanager
-def silent_orphans() -> Iterator[None]:
-    """Have processes that begin now end without a word if this one is killed meanwhile."""
-    usual = spawn.get_command_line
-
-    def command(**given: Any) -> list[str]:
-        words = usual(**given)
-        if "-c" in words:
-            at = words.index("-c") + 1
-            words[at] = ORPHANED.format(program=words[at], parent=os.getpid())
-        return words
-
-    spawn.get_command_line = command
-    sys.warnoptions.append(UNCOUNTED)
-    try:
-        yield
-    finally:
-        sys.warnoptions.remove(UNCOUNTED)
-        spawn.get_command_line = usual
-
-
-def _pool(population: Population, store: Store, device: str, workers: int, waiting: list[list[int]]) -> Results:
-    context = multiprocessing.get_context("spawn")
-    arguments = (population, str(store.root.resolve()), device)
-    with held_back(), silent_orphans():  # The first semaphore starts a process that keeps count of them.
-        pool = ProcessPoolExecutor(min(workers, len(waiting)), context, _start, arguments)
-    try:
-        with _without_main(), held_back(), silent_orphans():
-            futures: set[Future[list[Made | Failure]]] = {pool.submit(_make, models) for models in waiting}
-        while futures:
-            done, futures = wait(futures, return_when=FIRST_COMPLETED)
-            for future in done:
-                yield from future.result()
-    except BrokenProcessPool:
-        raise ModelError(
-            "a worker process ended without an answer (killed, or out of memory): finished models are kept; "
-            "run the same command again, with fewer --workers if memory is short"
-        ) from None
-    finally:
-        with held_back():
-            _stop(pool)
-
-
-def _stop(pool: ProcessPoolExecutor) -> None:
-    processes = list((getattr(pool, "_processes", None) or {}).values())
-    pool.shutdown(wait=False, cancel_futures=True)
-    for process in processes:
-        process.join(timeout=0.2)
-        if process.is_alive():
-            process.kill()
-    for process in processes:
-        process.join(timeout=5)

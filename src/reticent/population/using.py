@@ -7,7 +7,7 @@ from pathlib import Path
 from reticent.errors import StoreError
 from reticent.population.population import Population
 from reticent.spec import identity
-from reticent.store import Store
+from reticent.store import Store, at
 
 
 @contextmanager
@@ -18,7 +18,7 @@ def using(store: str | Path, population: Population) -> Iterator[Store]:
     runs += [before.training_id(model) for before in population.earlier for model in rows]
     scores = [population.memorisation_spec(model) for model in rows]
     runs += [identity(one) for one in scores if one is not None]
-    opened = Store(Path(store)).open()
+    opened = at(store).open()
     if opened.read_only and (there := finished(store, population)) < population.models:
         raise StoreError(
             f"the store {store} may only be read, and {there} of the {population.models} models are there: give "
@@ -30,7 +30,7 @@ def using(store: str | Path, population: Population) -> Iterator[Store]:
 
 def finished(store: str | Path, population: Population) -> int:
     """Count the models of a population that a store has."""
-    place = Store(Path(store))
+    place = at(store)
     return sum(
         any(place.find(run) is not None for run in (population.signals_id(model), population.training_id(model)))
         for model in range(population.models)

@@ -1,12 +1,11 @@
 """The files of a comparison: the page, a table of its rows, a section of a model card."""
 
-import csv
-import io
 from pathlib import Path
 from typing import Any
 
 from reticent.findings.comparison import ComparisonDocument, Role, Row
 from reticent.findings.numbers import Estimate
+from reticent.report import csv
 from reticent.report.output import Output
 
 
@@ -17,13 +16,9 @@ def write_comparison(output: Output, document: ComparisonDocument) -> tuple[Path
     from reticent.report.render.markdown import markdown
 
     blocks = comparison(document)
-    stream = io.StringIO()
     lines = [_line(row, document) for row in document.rows]
-    writer = csv.DictWriter(stream, list(lines[0]), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(lines)
     section = {"compare.md": markdown(blocks)} if output.kind == "md" else {}
-    return output.write(document, {"compare.html": html(blocks), "compare.csv": stream.getvalue(), **section})
+    return output.write(document, {"compare.html": html(blocks), "compare.csv": csv.table(lines[0], lines), **section})
 
 
 def _line(row: Row, document: ComparisonDocument) -> dict[str, Any]:

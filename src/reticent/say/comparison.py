@@ -150,7 +150,6 @@ def _detail(document: ComparisonDocument) -> list[str]:
 
 
 def _two(document: ComparisonDocument, first: RowNumbers, second: RowNumbers) -> str:
-    """Say how much two rows leak."""
     if document.tests.same(first.name, second.name):
         return f"{first.name} gives the same answers as {second.name}: all attacks give every record the same score."
     return f"{against(document, first.name, second.name, begins=True)}: {numbers(document, first, second)}."

@@ -208,7 +208,6 @@ def _other(found: HardenDocument) -> list[str]:
 
 
 def _limits(found: HardenDocument, further: tuple[str, ...]) -> list[str]:
-    """List what the repair and its audit do not show."""
     return [
         *_accuracies(found.before, "before", found.data),
         *_sizes(found),

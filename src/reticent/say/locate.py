@@ -63,7 +63,6 @@ def _scores(found: WeightsDocument) -> str:
 
 
 def _limits_of_weights(found: WeightsDocument) -> list[str]:
-    """Say what scores do not show."""
     said = [
         "How much the model leaks: scores rank weights inside one model. reticent audit measures the leak.",
         "What a weight of zero does: its score is zero, whatever its gradient.",
@@ -93,7 +92,6 @@ def layers(found: LayersDocument, further: tuple[str, ...] = ()) -> LayersDocume
 
 
 def _onset(found: LayersDocument) -> str:
-    """Say from which stage on membership shows."""
     rule = (
         f"the rule: an effect of at least {0.5 + found.onset.margin:.4g}, its interval above 0.5, there and at every "
         "later stage"
@@ -151,7 +149,6 @@ def _called(name: str) -> str:
 
 
 def _limits_of_layers(found: LayersDocument) -> list[str]:
-    """Say what a comparison of stages does not show."""
     options = found.options
     repetitions, probe = int(options["seeds"]), options["probe"]  # type: ignore[arg-type]
     trained = "as many epochs, so half as many steps," if options["equalise"] == "epochs" else "as many steps"
@@ -186,7 +183,6 @@ def records(found: RecordsDocument, further: tuple[str, ...] = ()) -> RecordsDoc
 
 
 def _memorised(summary: Memorisation | None, records: int) -> str:
-    """Say how many records are memorised."""
     if summary is None:
         return f"Memorisation is known of none of the {records:,} records: it takes models with and without each."
     told = (

@@ -27,7 +27,6 @@ def _ordered(found: RankingDocument) -> str:
 
 
 def _doubts(found: RankingDocument) -> Iterator[str]:
-    """Say what stands against trusting the order."""
     training = found.training
     if not training.learned:
         yield (
@@ -49,7 +48,6 @@ def _doubts(found: RankingDocument) -> Iterator[str]:
 
 
 def _limits(found: RankingDocument) -> list[str]:
-    """Say what such a ranking does not show."""
     epochs = plural(found.training.epochs, "epoch")
     said = [
         "How much the model leaks, or whether an attack finds any of these records: that takes models without them. "

@@ -35,7 +35,6 @@ def _choice(document: SearchDocument) -> str:
 
 
 def _idle(document: SearchDocument) -> list[str]:
-    """Name the values with which the defense never acted."""
     idle = [one.defense for one in document.tried if one.idle]
     if not idle:
         return []

@@ -142,7 +142,6 @@ def _learners(said: Verdict, population: Population) -> list[str]:
 
 
 def _intervals(said: Verdict, best: Audit) -> list[str]:
-    """Say how sure the figures are."""
     sure, by_pairs = level(said.confidence), said.best_by is Statistic.AUC
     low, high = said.auc_interval or (0.0, 1.0)
     curve = (
@@ -169,7 +168,6 @@ def _ties(rate: OverallRate | None) -> list[str]:
 
 
 def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
-    """Say what the figures rest on."""
     lines = []
     if said.best_of > 1:
         by_tpr = said.best_by is Statistic.TPR
@@ -204,7 +202,6 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
 
 
 def _backwards(said: Verdict, audits: Sequence[Audit]) -> list[str]:
-    """Say which attacks rank members below non-members."""
     wrong = [f"{one.name} (AUC {fraction(one.auc.mean)})" for one in audits if one.name in said.wrong_sign]
     if not wrong:
         return []

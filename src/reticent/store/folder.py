@@ -4,6 +4,7 @@ import errno
 import json
 import logging
 import os
+import secrets
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -26,22 +27,28 @@ log = logging.getLogger(__name__)
 RUNS = "runs"
 PARTIAL, REMOVING = ".partial", ".removing"
 """Ends of the names of folders that are being written, and removed."""
-CLAIM_PATIENCE = 5.0
-"""Seconds to wait for a claim: long enough for the workers of a process that was just killed to end."""
 LOOK_PATIENCE = 0.2
-"""Seconds to wait for who only looks at a lock."""
+"""Seconds to wait for a claim: as long as who only looks at it may hold it."""
 READ_ONLY = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 """Errors that say that this user may read a store at most."""
+TAKEN = frozenset({errno.ENOTEMPTY, errno.EEXIST})
+"""Errors that say that a folder is there already, and holds something."""
 UNKNOWN = "another process"
 Made = TypeVar("Made")
 
 
 class Draft:
-    """A run being written; nothing of it exists for others until `Store.claim` ends without an error."""
+    """A run being written; nothing of it exists for others until `Store.claim` ends without an error.
+
+    Attributes:
+        facts: what its maker writes of the run.
+        won: no other maker finished it before, as two can that do not see each other's claims.
+    """
 
     def __init__(self, folder: Path, root: Path) -> None:
         self.folder, self._root = folder, root
         self.facts: Plain = {}
+        self.won = True
 
     def write_bytes(self, name: str, content: bytes) -> None:
         """Write one file and bring it to the disk."""
@@ -65,7 +72,11 @@ class Store:
     Attributes:
         root: the folder.
         read_only: it holds runs, but this user may not write there: found by `open`.
+        lingers: seconds that the claim of a process that died may hold: here the workers of one that was just killed,
+            until they end.
     """
+
+    lingers = 5.0
 
     def __init__(self, root: Path) -> None:
         self.root, self.read_only = root, False
@@ -77,6 +88,11 @@ class Store:
         with writing(self.root):
             self._probe()
         return self
+
+    @property
+    def address(self) -> str:
+        """Where another process, or machine, finds this store (see `at`)."""
+        return str(self.root.resolve())
 
     def _probe(self) -> None:
         """Write something, so that a disk that cannot be written is known before anything is trained."""
@@ -114,6 +130,9 @@ class Store:
 
     def _examined(self, run_id: str) -> tuple[Run | None, Problem | None]:
         """Look at every byte of a run: the run, and what makes it corrupt."""
+        return self._here(run_id)
+
+    def _here(self, run_id: str) -> tuple[Run | None, Problem | None]:
         folder = self._runs / run_id
         run, problems = examine(folder)
         lasting = next((one for one in problems if not one.passing), None)
@@ -129,22 +148,26 @@ class Store:
                 run = self.find(run_id)
                 if run is None:
                     made = make(draft)
+            if not draft.won:
+                made = None
         return run or self.whole(run_id), made
 
     @contextmanager
     def claim(self, run_id: str, patience: float | None = None) -> Iterator[Draft]:
         """Claim a run, write it, and make it exist; one that stands there and is corrupt is told, and replaced."""
-        draft = self._runs / f"{run_id}{PARTIAL}"
-        for folder in (draft, self._runs / run_id):
+        partial = self._runs / f"{run_id}{PARTIAL}"
+        # A name of its own: who lost its claim unseen, as a machine cut off may, writes into no other's draft.
+        draft = partial / secrets.token_hex(6)
+        for folder in (partial, self._runs / run_id):
             if folder.exists() and not folder.is_dir():
                 raise StoreError(
                     f"{folder} is a file, expected the folder of a run: move it away, then run the same command again"
                 )
-        with self._held(run_id, CLAIM_PATIENCE if patience is None else patience):
+        with self._held(run_id, LOOK_PATIENCE if patience is None else patience):
             try:
                 with writing(self.root):
-                    shutil.rmtree(draft, ignore_errors=True)
-                    draft.mkdir()
+                    shutil.rmtree(partial, ignore_errors=True)
+                    draft.mkdir(parents=True)
                 _, problem = self._examined(run_id)
                 if problem is not None:
                     log.warning("run %s: %s: it is not used, and made anew", run_id, problem)
@@ -153,7 +176,7 @@ class Store:
                 with writing(self.root):
                     self._finish(made, run_id)
             finally:
-                shutil.rmtree(draft, ignore_errors=True)
+                shutil.rmtree(partial, ignore_errors=True)
 
     @contextmanager
     def using(self, runs: Iterable[str]) -> Iterator["Store"]:
@@ -166,6 +189,30 @@ class Store:
                 with writing(self.root):
                     noted.enter_context(locks.using(self._locks, runs))
             yield self
+
+    @contextmanager
+    def marked(self) -> Iterator[str]:
+        """Leave a mark until the block ends, by which other machines know this store (`check_marked`)."""
+        with writing(self.root), locks.using(self._locks, ()) as mark:
+            yield mark
+
+    def check_marked(self, mark: str) -> None:
+        """Refuse a folder that is not the one where a live process left a mark, or that hides locks of other machines.
+
+        Raises:
+            StoreError: what to mend.
+        """
+        there = locks.marked(self._locks, mark)
+        if there is None:
+            raise StoreError(
+                f"the folder {self.root} of this machine is not the store of the machine that asks: mount one folder "
+                "at the same path on all of them, or give a --store that they share"
+            )
+        if not there:
+            raise StoreError(
+                f"locks in {self.root} do not hold between machines: mount it so that flock does (Lustre: -o flock; "
+                "NFS: without nolock and local_lock), or give another --store"
+            )
 
     def users(self) -> dict[str, str]:
         """List the runs that live processes use (see `using`)."""
@@ -225,14 +272,28 @@ class Store:
 
     def _finish(self, draft: Draft, run_id: str) -> None:
         files = {path.name: sha256(path) for path in sorted(draft.folder.iterdir())}
+        if not files:  # The run was found once it was claimed.
+            return
         draft.write_json(DONE, sealed(files, draft.facts))
         sync_folder(draft.folder)
+        draft.won = self._commit(draft.folder, run_id)
+        if not draft.won:
+            log.warning("run %s was finished by another maker meanwhile: that one is used", run_id)
+
+    def _commit(self, folder: Path, run_id: str) -> bool:
+        """Make a folder the run, in place of a corrupt one if there is one; only one of several makers can."""
         target = self._runs / run_id
-        if target.exists() and self.find(run_id) is None:
+        run, problem = self._here(run_id)
+        if target.exists() and (run is None or problem is not None):
             shutil.rmtree(target)
-        if not target.exists():
-            draft.folder.rename(target)
+        try:
+            folder.rename(target)
+        except OSError as error:
+            if error.errno not in TAKEN:
+                raise
+            return False
         sync_folder(self._runs)
+        return True
 
 
 def _read(path: Path) -> str:

@@ -43,8 +43,8 @@ def held(lock: Path) -> bool:
 
 
 @contextmanager
-def using(locks: Path, runs: Iterable[str]) -> Iterator[None]:
-    """Note that this process uses some runs, until the block ends or the process does."""
+def using(locks: Path, runs: Iterable[str]) -> Iterator[str]:
+    """Note, under the name that this gives, that this process uses some runs, until the block ends or it does."""
     folder = locks / USES
     folder.mkdir(exist_ok=True)
     _sweep(folder)
@@ -56,12 +56,18 @@ def using(locks: Path, runs: Iterable[str]) -> Iterator[None]:
         draft = note.with_suffix(".tmp")
         draft.write_text(json.dumps({"holder": f"process {os.getpid()}", "runs": sorted(runs)}), encoding="utf-8")
         draft.replace(note)
-        yield
+        yield lock.name
     finally:
         for path in (note, lock):
             with suppress(OSError):
                 path.unlink(missing_ok=True)
         taken.release()
+
+
+def marked(locks: Path, name: str) -> bool | None:
+    """Say whether the lock of a live process's note holds here; None where there is no such note."""
+    lock = locks / USES / name
+    return held(lock) if lock.exists() else None
 
 
 def uses(locks: Path) -> dict[str, str]:

@@ -192,7 +192,14 @@ class Bench:
         with using(job.config.store, job.population) as store:
             yield (
                 store,
-                train(job.population, store, workers=job.workers, device=job.device, progress=self.work.progress),
+                train(
+                    job.population,
+                    store,
+                    workers=job.workers,
+                    device=job.device,
+                    executor=job.executor,
+                    progress=self.work.progress,
+                ),
             )
 
 

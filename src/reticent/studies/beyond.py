@@ -5,63 +5,85 @@ has beyond both. `matching` makes the first; here is the second, and the numbers
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Sequence
 
 import torch
 
-from reticent.findings.study import Reason
 from reticent.jobs.config import Job
 from reticent.models import ARCHITECTURES
 from reticent.models.base import Input, build
 from reticent.options import Options
 from reticent.rounding import fraction, percent
+from reticent.say.grammar import listed
 from reticent.spec import Spec
 from reticent.studies.base import Bench, Found, Results, Setting
-from reticent.studies.judging import Part, better
+from reticent.studies.judging import Part, better, voided
 from reticent.studies.matching import Controls, Parts, controls, estimated
-from reticent.studies.measured import Measured
-from reticent.studies.metrics import AUC, POINTS
+from reticent.studies.measured import Measured, Pairs
+from reticent.studies.metrics import AUC, JUDGED, METRICS, POINTS, beside, even
 
 WIDTHS = ("widths", "width", "growth")
 """Options of architectures that say how wide they are; the first that is given counts."""
+NONE = "No defense"
+"""The undefended row."""
 UNMATCHED = f"It can't be told where the interval of the accuracy that controls miss leaves {100 * POINTS:g} points."
 
 
-def matched(
-    bench: Bench, found: Found, rows: Sequence[Measured], pairs: Mapping[str, tuple[str, str]], metrics: Iterable[str]
-) -> Controls:
+def matched(bench: Bench, found: Found, rows: Sequence[Measured], pairs: Pairs, metrics: Iterable[str]) -> Controls:
     """Say how far each row lies from the undefended network of its accuracy, the first row; and pairs of rows, so.
 
     A pair's numbers have the names of the metrics, and ``excess_accuracy`` is what controls miss. A note lists the
-    networks that were stopped early, of which each seed has its own, with what they reach.
+    networks that were stopped early, of which each seed has its own, with what they reach, and the rows whose accuracy
+    lies beyond theirs.
     """
-    beside = controls(bench, rows[0], rows[1:])
+    control = controls(bench, rows[0], rows[1:])
     for metric in ("accuracy", *metrics):
         excess: dict[str, Parts] = {rows[0].name: []}  # It is its own control.
-        excess |= {row.name: beside.excess(row, metric) for row in rows[1:]}
+        excess |= {row.name: control.excess(row, metric) for row in rows[1:]}
         found.numbers |= {(row.name, f"excess_{metric}"): estimated(excess[row.name]) for row in rows[1:]}
         key = "excess_accuracy" if metric == "accuracy" else metric
         for name, (first, second) in pairs.items():
             parts = [*excess[first], *((-weight, part) for weight, part in excess[second])]
             found.numbers[name, key] = estimated(parts)
-    if beside.stopped:
+    if control.stopped:
         told = "; ".join(
             f"{one.name} ({percent(one.accuracy)}, LiRA AUC {fraction(one.measures['auc_lira'].observed.mean())})"
-            for one in beside.stopped
+            for one in control.stopped
         )
-        found.notes.append(f"seed {bench.seed}: controls are {told}.")
-    return beside
+        far = [row.name for row in rows[1:] if control.drawn_on(row)]
+        on = f"; for {listed(far)} the line between two of them is drawn on beyond both" if far else ""
+        found.notes.append(f"seed {bench.seed}: controls are {told}{on}.")
+    return control
 
 
 def lower(results: Results, one: Setting, name: str, metric: str, label: str, least: float = AUC) -> Part:
     """Ask whether a leak is lower at matched accuracy, if that is matched."""
     missed = results.get(one.key, name, "excess_accuracy")
     met = missed is not None and missed.bounded and all(abs(end) <= POINTS for end in missed.limits())
-    void: Reason | None = None if met else "unmatched"
-    number = results.get(one.key, name, metric)
-    part = better(f"{label}, {one.label}", number, least, lower=True, metric="difference")
-    return part if number is None else replace(part, void=void)
+    part = better(f"{label}, {one.label}", results.get(one.key, name, metric), least, lower=True, metric="difference")
+    return voided(part, None if met else "unmatched")
+
+
+def acts(results: Results, one: Setting, title: str, metric: str) -> bool:
+    """Say whether a defense alone lowers a leak, which claims on what is joined to it take for granted."""
+    return better(title, results.get(one.key, beside(title, NONE), metric), AUC, lower=True).answer() == "yes"
+
+
+def against(
+    results: Results,
+    one: Setting,
+    first: str,
+    second: str | None = None,
+    attacks: Iterable[str] = JUDGED,
+) -> Iterator[Part]:
+    """Ask of each attack whether it finds less in a row than in another one, both less their controls.
+
+    Without another one, it is asked of the row and its control.
+    """
+    name, prefix, said = (first, "excess_", "its control") if second is None else (even(first, second), "", second)
+    for metric in (f"auc_{attack}" for attack in attacks):
+        label = f"{METRICS[metric].name}, {first} against {said}{', at matched accuracy' * (second is not None)}"
+        yield lower(results, one, name, prefix + metric, label)
 
 
 def size(row: Measured) -> int:

@@ -19,6 +19,7 @@ from reticent.studies import presets
 from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study, each
 from reticent.studies.derived import COLUMNS, Model, derived, scales
 from reticent.studies.judging import Part, better, no_worse
+from reticent.studies.measured import differences
 from reticent.studies.metrics import POINTS, difference, dots
 
 PRUNED = 0.85
@@ -30,7 +31,7 @@ ROWS = {
     "M2 at random": "M2 with as many weights of each parameter tensor, drawn by chance, held at zero",
     "M2 from new values": "M2 from another draw of the initial values",
 }
-PAIRS = {f"M2 - {name}": ("M2", name) for name in ROWS if name != "M2"}
+PAIRS = differences(("M2", name) for name in ROWS if name != "M2")
 
 
 def networks(model: Model) -> list[nn.Module]:
@@ -113,7 +114,7 @@ STUDY = Study(
     draw=drawn,
     caution=(
         presets.LOST,
-        f"Judged on {OPTIONS['located']} models a seed; which {100 * PRUNED:g} % are pruned is by learnability, which "
-        "the paper does not say.",
+        f"Judged on {OPTIONS['located']} models a seed. The {100 * PRUNED:g} % that are pruned are those of least "
+        "learnability, as in the paper.",
     ),
 )

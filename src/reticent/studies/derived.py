@@ -22,9 +22,9 @@ from reticent.spec import identity
 from reticent.store import Store
 from reticent.studies import presets
 from reticent.studies.base import Bench, Found, Scale
-from reticent.studies.measured import Measures, Pairs, averages, initial, leaks, record_weights
+from reticent.studies.measured import Measures, Pairs, averages, initial, leaks, numbers, record_weights
 from reticent.studies.metrics import columns
-from reticent.studies.numbers import Floats, combined
+from reticent.studies.numbers import Floats
 from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
 from reticent.training.start import Start
@@ -56,15 +56,7 @@ def scales(tiny: Options, options: Options) -> dict[str, Scale]:
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """One model of a population, and what others are made of it with.
-
-    Attributes:
-        network: as it was trained.
-        initial: the state that it was trained from.
-        recipe: by which it was.
-        materials: from which.
-        streams: the model's own.
-    """
+    """One model of a population as it was trained, from which state, by what; and what others are made of it with."""
 
     network: nn.Module
     initial: State
@@ -134,17 +126,12 @@ def derived(bench: Bench, rows: Mapping[str, str], make: Make, pairs: Pairs) -> 
             answers.append(_kept(bench, maker, store, one, make, len(rows)))
     members = job.population.membership.matrix[[one.model for one in asked]]
     weights = record_weights(job, bench.seed, members)
-    found = Found(rows=dict(rows))
     measures: dict[str, Measures] = {}
     for place, name in enumerate(rows):
         right, losses = (np.stack([each[which][place] for each in answers]) for which in (0, 1))
         measures[name] = averages(right, losses, members, weights)
         measures[name] |= leaks("loss", -losses, members, bench.options.get("fpr"), weights)
-        found.numbers |= {(name, metric): held.estimate() for metric, held in measures[name].items()}
-    for name, (first, second) in pairs.items():
-        for metric, held in measures[first].items():
-            found.numbers[name, metric] = combined([(1.0, held), (-1.0, measures[second][metric])])
-    return found
+    return Found(rows=dict(rows), numbers=numbers(measures, pairs))
 
 
 def _kept(bench: Bench, maker: Maker, store: Store, made: Made, make: Make, count: int) -> Floats:

@@ -13,7 +13,7 @@ agree. A claim of the paper's also needs that what was run is the paper's settin
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from reticent.errors import InputError
 from reticent.findings import study as findings
@@ -102,6 +102,11 @@ def reaches(label: str, number: Pooled | None, level: float, *, lower: bool = Fa
     """Ask whether a number is above a level."""
     turned = -level if lower else level
     return Part(label, number, turned, turned, lower, metric)
+
+
+def voided(part: Part, void: Reason | None) -> Part:
+    """Let a part decide nothing, if there is a reason and it has a number."""
+    return part if part.number is None or void is None else replace(part, void=void)
 
 
 def finding(parts: Sequence[Part]) -> tuple[Answer, Reason | None]:

@@ -27,11 +27,9 @@ Parts = list[tuple[float, Replicated]]
 
 @dataclass(frozen=True, eq=False)
 class Controls:
-    """The undefended networks beside some rows.
+    """The undefended networks beside some rows: stopped early, by rising epochs.
 
-    Attributes:
-        stopped: by rising number of epochs.
-        whole: of rows that no earlier end is closer to in accuracy, the baseline itself.
+    `whole` has, by row that no earlier end is closer to in accuracy, the baseline itself.
     """
 
     stopped: tuple[Measured, ...]
@@ -49,6 +47,11 @@ class Controls:
         width = high.accuracy - low.accuracy
         slope = float(high.measures[metric].observed.mean() - low.measures[metric].observed.mean()) / width
         return parts + [(-slope * weight, one.measures["accuracy"]) for weight, one in weights]
+
+    def drawn_on(self, row: Measured) -> bool:
+        """Say whether a control is read off beyond the stopped networks, where the line between two is drawn on."""
+        _, around = self._held(row)
+        return around is not None and not around[0].accuracy <= row.accuracy <= around[1].accuracy
 
     def _held(self, row: Measured) -> tuple[list[tuple[float, Measured]], tuple[Measured, Measured] | None]:
         """Weigh a row and its control, and name the two networks between which the control is read off, if it is."""

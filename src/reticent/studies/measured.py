@@ -5,7 +5,7 @@ of such differences, have the error that belongs to them.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,14 +31,28 @@ from reticent.signals.correct import correct
 from reticent.signals.matrix import log_probability
 from reticent.store import Store
 from reticent.studies.base import Bench, Found
+from reticent.studies.metrics import beside, even
 from reticent.studies.numbers import Estimate, Floats, Replicated, combined
 
 Bools = NDArray[np.bool_]
 Measures = dict[str, Replicated]
 Recipes = Mapping[str, tuple[str | None, str]]
 """By row, its defense and a word on it."""
-Pairs = Mapping[str, tuple[str, str]]
+Rows = tuple[str, str]
+Pairs = Mapping[str, Rows]
 """By the name of a difference, the row that is taken and the row that is taken off."""
+
+
+def differences(rows: Iterable[Rows]) -> dict[str, Rows]:
+    """Name differences of rows."""
+    return {beside(*two): two for two in rows}
+
+
+def matches(rows: Iterable[Rows]) -> dict[str, Rows]:
+    """Name differences of what rows have beyond their early-stopped controls."""
+    return {even(*two): two for two in rows}
+
+
 COSTS = ("seconds", "peak_memory_bytes")
 """Of making one model, the mean over models."""
 
@@ -48,9 +62,6 @@ class Measured:
     """One recipe with one seed.
 
     Attributes:
-        name: of the row.
-        about: a word on what it is.
-        job: what was trained.
         measures: by metric: ``accuracy`` and ``loss`` of non-members, ``accuracy_members`` and ``loss_members``,
             ``gap`` (loss minus loss_members), and for each attack ``auc_NAME`` and, at the rate asked for,
             ``tpr_NAME_RATE``.
@@ -202,13 +213,7 @@ def _paired(rows: Sequence[Measured]) -> None:
 
 
 def measure_all(bench: Bench, recipes: Recipes, beside: Mapping[str, Options] | None = None) -> list[Measured]:
-    """Measure a population for each row; what cannot be trained is refused before any is.
-
-    Args:
-        bench: what is measured with.
-        recipes: by row, its defense and a word on it.
-        beside: by row, options beside its defense.
-    """
+    """Measure a population for each row, with options beside its defense; what cannot be trained is refused first."""
     more = beside or {}
     jobs = {name: bench.job(defense, **more.get(name, {})) for name, (defense, _) in recipes.items()}
     return [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
@@ -219,13 +224,17 @@ def collect(rows: Sequence[Measured], pairs: Pairs) -> Found:
     _paired(rows)
     found = Found(rows={one.name: one.about for one in rows})
     found.notes = _told(rows)
-    by_name = {one.name: one for one in rows}
+    found.numbers |= numbers({one.name: one.measures for one in rows}, pairs)
     for one in rows:
-        found.numbers |= {(one.name, metric): held.estimate() for metric, held in one.measures.items()}
         costs = {fact: one.cost(fact) for fact in COSTS}
         found.numbers |= {(one.name, fact): cost for fact, cost in costs.items() if cost is not None}
-    for name, (first, second) in pairs.items():
-        left, right = by_name[first].measures, by_name[second].measures
-        for metric in sorted(left.keys() & right.keys()):
-            found.numbers[name, metric] = combined([(1.0, left[metric]), (-1.0, right[metric])])
     return found
+
+
+def numbers(measures: Mapping[str, Measures], pairs: Pairs) -> dict[tuple[str, str], Estimate]:
+    """Turn measures into numbers: of each row, and of differences of rows."""
+    made = {(name, metric): held.estimate() for name, own in measures.items() for metric, held in own.items()}
+    for name, (first, second) in pairs.items():
+        for metric in sorted(measures[first].keys() & measures[second].keys()):
+            made[name, metric] = combined([(1.0, measures[first][metric]), (-1.0, measures[second][metric])])
+    return made

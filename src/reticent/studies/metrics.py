@@ -1,12 +1,12 @@
-"""What is measured of any population: how each number is called and written, and which difference of two matters.
+"""What is measured of any population: how each number is called, written and drawn, and which difference matters.
 
 The smallest differences that matter were fixed before anything was measured.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from reticent.findings.study import Column, DotsPanel, Form
+from reticent.findings.study import Column, DotsPanel, Form, Level, LinesPanel
 from reticent.studies.base import Results, Setting
 from reticent.studies.judging import Part
 
@@ -69,7 +69,8 @@ METRICS = {
     "entropy_initial": Metric("Entropy of the initial model, of ln C", "share"),
     "accuracy_rewound": Metric("Accuracy right after rewinding, reference records", "share"),
 }
-for key, name in (ATTACKS | {STRONGEST: "Learned attack", CORRECTNESS: "Correctness"} | WEMEM).items():
+KNOWN = {STRONGEST: "Learned attack", CORRECTNESS: "Correctness", "nasr": "Nasr et al."}
+for key, name in (ATTACKS | KNOWN | WEMEM).items():
     METRICS |= {
         f"auc_{key}": Metric(f"{name} AUC", "number", f"{name} AUC", AUC, lower=True),
         f"excess_auc_{key}": Metric(f"{name} AUC less its control's", "difference"),
@@ -81,6 +82,16 @@ for key, name in (ATTACKS | {STRONGEST: "Learned attack", CORRECTNESS: "Correctn
     }
 
 
+def beside(first: str, second: str) -> str:
+    """Name the difference of two rows."""
+    return f"{first} - {second}"
+
+
+def even(first: str, second: str) -> str:
+    """Name the difference of what two rows have beyond their early-stopped controls."""
+    return f"{first} - {second}, matched"
+
+
 def columns(*metrics: str) -> tuple[Column, ...]:
     """List columns of a study's tables."""
     return tuple(Column(key=key, label=METRICS[key].label, form=METRICS[key].form) for key in metrics)
@@ -88,23 +99,77 @@ def columns(*metrics: str) -> tuple[Column, ...]:
 
 Ask = Callable[..., Part]
 """`better` or `no_worse` of `reticent.studies.judging`."""
+AS_CONTROL = Level(label="as its control", value=0.0)
 
 
 def difference(results: Results, one: Setting, pair: str, metric: str, ask: Ask, *, turned: bool = False) -> Part:
     """Ask of the difference of two rows whether the first is better, or no worse; turned, the second."""
     known = METRICS[metric]
     form: Form = "points" if known.form == "share" else "difference"
-    label = f"{known.name}, {pair.replace(' - ', ' against ')}, {one.label}"
+    label = f"{known.name or known.label}, {pair.replace(' - ', ' against ')}, {one.label}"
     return ask(label, results.get(one.key, pair, metric), known.least, lower=known.lower != turned, metric=form)
 
 
-def dots(results: Results, setting: Setting, names: Sequence[str], metric: str, title: str = "") -> DotsPanel:
-    """Draw one number of some rows; the title is by default what the number is called."""
-    known = METRICS[metric]
+def dots(
+    results: Results,
+    setting: Setting,
+    names: Sequence[str],
+    metric: str,
+    title: str = "",
+    series: Mapping[str, str] = {},
+) -> DotsPanel:
+    """Draw one number of some rows, in several series where labels with endings of the rows' names are given.
+
+    The title is by default what the number is called; of what lies beyond a control, rows without one are left out.
+    """
+    known, levels, endings = METRICS[metric], tuple[Level, ...](), series or {"": ""}
+    if metric.startswith("excess"):
+        levels = (AS_CONTROL,)
+        names = [one for one in names if any(results.get(setting.key, one + e, metric) for e in endings.values())]
     return DotsPanel(
         title=title or known.label,
         x=known.label,
         names=tuple(names),
-        series=(results.points(setting, names, metric),),
+        series=tuple(
+            results.points(setting, [name + ending for name in names], metric, label)
+            for label, ending in endings.items()
+        ),
+        levels=levels,
         form=known.form,
     )
+
+
+def lines(
+    results: Results,
+    setting: Setting,
+    metric: str,
+    x: str,
+    series: Mapping[str, Sequence[tuple[float, str]]],
+    *,
+    title: str = "",
+    levels: Sequence[str] = (),
+    log_x: bool = False,
+    ticks: tuple[str, ...] = (),
+) -> LinesPanel:
+    """Draw one number of some rows over another: by label, where each row lies; and of other rows as levels."""
+    known = METRICS[metric]
+    return LinesPanel(
+        title=title or f"{known.label} over {x}",
+        x=x,
+        y=known.label,
+        form=known.form,
+        log_x=log_x,
+        ticks=ticks,
+        series=tuple(
+            results.points(setting, [name for _, name in rows], metric, label, [place for place, _ in rows])
+            for label, rows in series.items()
+            if rows
+        ),
+        levels=results.levels(setting, levels, metric),
+    )
+
+
+def at(results: Results, setting: Setting, names: Sequence[str], metric: str) -> list[tuple[float, str]]:
+    """Place rows by a number of theirs; those without it are left out."""
+    numbers = {name: results.get(setting.key, name, metric) for name in names}
+    return sorted((number.value, name) for name, number in numbers.items() if number is not None)

@@ -70,12 +70,9 @@ class Estimate:
 
 @dataclass(frozen=True, eq=False)
 class Replicated:
-    """One statistic of T targets, and what it is when records are drawn again.
+    """One statistic of T targets ``(T,)``, and what it is when records are drawn again ``(B, T)``.
 
-    Attributes:
-        observed: ``(T,)``.
-        values: ``(B, T)``, its replicates; all measures of a seed take the same records in the same replicate.
-        counted: records behind a target's value.
+    All measures of a seed take the same records in the same replicate. `counted` are the records behind a value.
     """
 
     observed: Floats
@@ -105,11 +102,7 @@ def combined(parts: Sequence[tuple[float, Replicated]], low: float = -1.0) -> Es
 
 @dataclass(frozen=True)
 class Pooled:
-    """A number over seeds.
-
-    Attributes:
-        each: one estimate a seed.
-    """
+    """A number over seeds, one estimate each."""
 
     each: tuple[Estimate, ...]
 

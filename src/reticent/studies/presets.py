@@ -47,7 +47,7 @@ CIFAR_SMALL: Options = CIFAR | {
 """A part of CIFAR-10 and a narrow CNN, so that two cores can train many models: 600 members a model."""
 
 CIFAR_PAPER: Options = CIFAR | {"models": 10, "records": 20000, "reference": 5000, "epochs": 100}
-"""The paper's: 8 references a target (4 IN, 4 OUT), 100 epochs, half of them in fine-tuning. Its sizes are lost."""
+"""8 references a target (4 IN, 4 OUT), as in the paper, whose epochs and sizes are lost."""
 
 
 def digit_pictures() -> Records:

@@ -26,7 +26,7 @@ from reticent.studies.presets import MADE
 from reticent.version import VERSION
 
 log = logging.getLogger(__name__)
-FORMAT = 8
+FORMAT = 9
 """Of what is kept of a setting and seed; raise it where a number is measured otherwise, so that all are measured again.
 
 Another column, or a claim with another rule, needs no such care: they are a part of the file's name."""
@@ -106,7 +106,7 @@ def study(
     chosen = STUDIES[name] if isinstance(name, str) else name
     given = _scale(chosen.scale(scale), settings, seeds)
     folder = opening.path(out) if out is not None else Path("reticent-study") / f"{chosen.name}-{scale}"
-    machine: Options = {"store": str(opening.path(store)), "device": choose_device(device)}
+    machine: Options = {"store": str(store), "device": choose_device(device)}
     machine |= {"workers": workers} if workers is not None else {}
     where = None if data_dir is None else str(data_dir)
     data = _data(given.settings, where)
@@ -132,7 +132,6 @@ def study(
 
 
 def _files(document: StudyDocument) -> dict[str, str | bytes]:
-    """Write the page, the section and the figures."""
     from reticent.report.kinds import study as kind  # draws with Matplotlib, which takes half a second to import
     from reticent.report.pictures.study import files
     from reticent.report.render.html import html
@@ -153,7 +152,6 @@ def _of_another(folder: Path, name: str, scale: str) -> bool:
 
 
 def _scale(scale: Scale, settings: Sequence[str], seeds: int | None) -> Scale:
-    """Take what was asked for."""
     names = [one.key for one in scale.settings]
     for asked in settings:
         if asked not in names:

@@ -162,6 +162,8 @@ def factor(recipe: Recipe, step: int, steps_an_epoch: int) -> float:
     total = recipe.epochs * steps_an_epoch
     if recipe.schedule == "cosine":
         return 0.5 * (1 + math.cos(math.pi * (step - warm) / max(1.0, total - warm)))
+    if recipe.schedule == "linear":
+        return (total - step) / max(1.0, total - warm)
     if recipe.schedule == "multistep":
         return recipe.decay ** sum(step >= part * total for part in recipe.milestones)
     return 1.0

@@ -43,8 +43,8 @@ class Recipe(Spec):
     """How one model is made. A defense is only ever a different recipe."""
 
     architecture: Spec = Field(default_factory=_mlp)
-    """The network: mlp, fc, cnn, resnet18 to resnet152, resnet20, densenet121, vgg11 to vgg19, vit, atm, transformer,
-    or module:factory of your own. [what suits the data set]"""
+    """The network: mlp, fc, cnn, resnet18 to resnet152, resnet20, fast-resnet, densenet121, vgg11 to vgg19, vit, atm,
+    transformer, or module:factory of your own. [what suits the data set]"""
     objective: Spec = Field(default_factory=_cross_entropy)
     """What a step minimises, of the table in `reticent.objectives`."""
     sampler: Spec = Field(default_factory=_shuffle)
@@ -67,8 +67,8 @@ class Recipe(Spec):
     """For sgd."""
     weight_decay: Annotated[float, Ge(0)] = 0.0
     """Added to the gradient for sgd and adam, decoupled for adamw."""
-    schedule: Literal["constant", "cosine", "multistep"] = "constant"
-    """How the learning rate goes on after the warm-up."""
+    schedule: Literal["constant", "cosine", "linear", "multistep"] = "constant"
+    """How the learning rate goes on after the warm-up; cosine and linear end at zero."""
     warmup_epochs: Annotated[float, Ge(0)] = 0.0
     """Epochs in which the learning rate grows linearly from zero."""
     milestones: tuple[Annotated[float, Gt(0), Lt(1)], ...] = (0.5, 0.75)

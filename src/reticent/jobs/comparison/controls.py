@@ -18,15 +18,7 @@ def controls(
 ) -> tuple[list[AuditedRow], list[ControlNote]]:
     """Make the controls of a comparison, and match each row with its own, or with the baseline.
 
-    Args:
-        job: of the baseline; None for outputs that were brought.
-        baseline: the row that is stopped early.
-        rows: all.
-        stops: finds where to stop.
-        train: makes a control.
-
-    Returns:
-        The controls, and what there is to say of them.
+    Where to stop is found by `stops`, in `job`, which is None for outputs that were brought; `train` makes a control.
     """
     if job is None:
         return [], [ControlNote(note=Note.OUTPUTS)]

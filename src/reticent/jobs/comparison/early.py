@@ -41,8 +41,8 @@ class Stop:
     """Where the undefended recipe is as accurate as another.
 
     Attributes:
-        epochs: how many epochs it trains; a fraction ends in the middle of one.
-        of: how many its recipe has; its schedule is made for them.
+        epochs: how many it trains; a fraction ends in the middle of one.
+        of: how many its recipe has, which its schedule is made for.
         end: how many it trains when it is not stopped.
         expected: the pilots' mean accuracy there.
         reached: the pilots reach the accuracy asked for at some epoch; if not, `epochs` is where they come closest.
@@ -70,7 +70,14 @@ def pilots(job: Job, models: int = PILOTS, epochs: float | None = None, work: Wo
         recipe = recipe.replace(stop_after=epochs)
     watched = replace(population, recipe=recipe, membership=membership, drawing=population.drawing[:models], watch=True)
     with using(job.config.store, watched) as store:
-        made = train(watched, store, workers=min(job.workers, models), device=job.device, progress=work.progress)
+        made = train(
+            watched,
+            store,
+            workers=min(job.workers, models),
+            device=job.device,
+            executor=job.executor,
+            progress=work.progress,
+        )
         curves = trajectories(store, made)
     shortest = min(len(curve) for curve in curves)
     if not shortest:

@@ -25,15 +25,9 @@ class AuditedRow:
     """One row.
 
     Attributes:
-        name: unique among all.
-        findings: of its audit.
-        scores: by attack, ``(T, N)``.
-        members: booleans ``(T, N)``.
-        correct: booleans ``(T, N)``, whether each target labels each record correctly; None if it is not known.
+        scores: by attack, ``(T, N)``; `members` and `correct`, whether a target labels a record correctly, too.
         audit: name of the folder of its report.
-        role: what the row is there for.
         stop: where the baseline was stopped, for a control.
-        costs: of training one model.
         matches: names of the rows whose accuracy a control has, or of the row that a non-adaptive one belongs to.
     """
 
@@ -82,13 +76,14 @@ class AuditedRow:
         findings, aware = self.findings, self.role is not Role.NON_ADAPTIVE
         epsilon = findings.epsilon if aware else None
         leak, population = findings.verdict.leak, findings.population
+        heavy = () if findings.outweighing is None else (findings.outweighing.sentence,)
         return Row(
             **dict(numbers),
             epochs_kept=None if self.stop is None else self.stop.epochs,
             changes=changes(baseline.findings.recipe, findings.recipe),
             epsilon=None if epsilon is None else epsilon.lower,
             accountant=None if epsilon is None else epsilon.accountant,
-            notices=(*unhealthy(population, leak), *population.notices) if aware else (),
+            notices=(*unhealthy(population, leak), *heavy, *population.notices) if aware else (),
             audit=self.audit,
         )
 

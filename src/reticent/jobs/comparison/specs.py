@@ -39,15 +39,7 @@ from reticent.training.recipe import Recipe
 
 @dataclass(frozen=True, eq=False)
 class RowSpec:
-    """One row of a comparison before it is measured.
-
-    Attributes:
-        name: unique among all.
-        config: how it is attacked and audited.
-        shared: what its numbers rest on, but how its models were made.
-        job: what to train, or to find finished; None for outputs that were brought.
-        outputs: None for a job.
-    """
+    """One row of a comparison before it is measured: a job, or outputs that were brought."""
 
     name: str
     config: AttackConfig
@@ -321,5 +313,4 @@ def _again(path: Path, document: AuditDocument, every: _ForAll) -> Job:
 
 
 def _made(job: Job) -> list[str]:
-    """Name the runs of a job's models."""
     return [job.population.training_id(model) for model in range(job.population.models)]

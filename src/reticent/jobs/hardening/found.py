@@ -62,14 +62,7 @@ NORMAL = 1.96
 
 @dataclass(frozen=True, eq=False)
 class Audited:
-    """One model and its audit.
-
-    Attributes:
-        found: the findings.
-        made: the references.
-        scores: by attack, ``(1, N)``.
-        correct: which audited records the model labels correctly ``(N,)``.
-    """
+    """One model and its audit: its references, its scores by attack ``(1, N)``, and which records it labels right."""
 
     found: Side
     made: Sequence[Made]
@@ -102,7 +95,8 @@ def audited(
     """Attack a model with its references; what is found without the model is no leak."""
     signals, _ = gather.signals(population, store, made)
     joined, target = appended(signals, seen.margins, seen.logits), ready.target
-    mimics = imitators(ready.attacks, ready.before, target, seen.logits, store, ready.workers, ready.device, work)
+    how = ready.workers, ready.device, ready.executor
+    mimics = imitators(ready.attacks, ready.before, target, seen.logits, store, *how, work)
     problem = Problem.make(joined, ready.membership, [target], np.arange(target), imitators=mimics)
     settings, row = Settings.of(ready.config), ready.membership.matrix[ready.target]
     audits, scores, _ = attacked(problem, ready.attacks, settings, progress=work.tell)
@@ -162,14 +156,9 @@ def lost(before: NDArray[np.bool_], after: NDArray[np.bool_], most: float) -> bo
 def doubt(members: int, others: int, *, leaks: bool, shift: bool, alike: bool = True) -> Doubt | None:
     """Decide whether the two models can be compared.
 
-    Args:
-        members: how many.
-        others: how many non-members.
-        leaks: whether a leak is found in the given model, beyond what is found without it.
-        shift: whether members and non-members differ without the model. The change of an attack's figure is then that
-            of what it finds beyond the blind baseline, which is the same before and after; but where nothing was found
-            beyond it before, less of it is no smaller leak.
-        alike: whether the references are as the repaired model is.
+    Where members and non-members differ without the model, the change of an attack's figure is that of what it finds
+    beyond the blind baseline, which is the same before and after; but where nothing was found beyond it before, less of
+    it is no smaller leak.
     """
     if min(members, others) < FEWEST:
         return Doubt.FEW_RECORDS
@@ -235,7 +224,6 @@ def findings(
 
 
 def _compared(ready: Ready, before: Audited, after: Audited) -> Difference:
-    """Compare the two models on the same records, by paired tests."""
     members, settings = ready.membership.matrix[[ready.target]], ready.config
     sides = (("before", before), ("after", after))
     found = compare(

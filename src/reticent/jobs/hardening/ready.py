@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 import torch
@@ -17,7 +16,7 @@ from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.locate import Origin
 from reticent.jobs import probes, replicas
 from reticent.jobs.attacks import before_training, build_attacks
-from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, workers
+from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, check_executor, workers
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.document import unlearned
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
@@ -26,6 +25,7 @@ from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.objectives.base import Examples
 from reticent.options import AuditConfig, Options
 from reticent.population import stacking
+from reticent.population.executors import Executor
 from reticent.population.population import Population
 from reticent.population.train import choose_device
 from reticent.procedures import PROCEDURES
@@ -36,7 +36,7 @@ from reticent.say import harden as say
 from reticent.signals.queries import Queries
 from reticent.signals.query import Seen, ask, unsteady
 from reticent.spec import Spec
-from reticent.store import Store
+from reticent.store import at
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -48,21 +48,12 @@ class Ready:
     """A repair that is checked.
 
     Attributes:
-        config: what the user said of the references, the attacks and the run.
         defense: the method and its objective, as the user wrote them.
-        sorted: the records and their roles.
-        before: the references of the given model: the plain recipe.
-        after: those of the repaired model: the whole defended recipe.
+        before: the references of the given model, by the plain recipe.
+        after: those of the repaired model, by the whole defended recipe.
         membership: of the references and, in the last row, of the model.
-        attacks: their specs.
-        left_out: why attacks are not among them, by name, where all that fit are asked for.
-        materials: what the model is repaired with.
-        trained: the model's state.
-        initial: its state before training.
-        origin: where the initial state is from.
+        left_out: why attacks are left out, by name, where all that fit are asked for.
         seen: what the model says of the audited records.
-        device: where to work.
-        workers: processes for the references.
         untaught: that the model may have learned nothing, in a sentence; empty if it has.
     """
 
@@ -82,6 +73,11 @@ class Ready:
     device: str
     workers: int
     untaught: str = ""
+
+    @property
+    def executor(self) -> Executor:
+        """Who trains the references."""
+        return Executor(self.config.executor, self.config.address)
 
     @property
     def target(self) -> int:
@@ -120,6 +116,7 @@ def ready(
 ) -> Ready:
     """Check everything that can be checked before training."""
     device = choose_device(config.device)
+    check_executor(config, device)
     told = {"name": defense, **options}
     _check_repairs(parts_of(told), defense)
     attacks = build_attacks(config)
@@ -133,7 +130,7 @@ def ready(
         raise SpecError("patience: there are no validation records here to stop early by: give --epochs instead")
     members = int(membership.matrix.sum(axis=1).min())
     check_records(recipe, known.records, reference=len(known.reference), validation=0, members=members)
-    after = stacking.chosen(after, Store(Path(config.store)), device, config.stack)
+    after = stacking.chosen(after, at(config.store), device, config.stack)
     last = after.models
     offer = Offer(known.records.classes, len(after.queries.views()), logits=True, population=False, imitators=True)
 
@@ -143,7 +140,7 @@ def ready(
         check_offer(spec, offer)
         check_membership(spec, membership, [last], np.arange(last))
 
-    attacks, left_out = before_training(config, attacks, fits)
+    attacks, left_out = before_training(config, attacks, fits, answers=membership.matrix.shape[1])
     materials = _materials(known, torch.device(device))
     trained, initially, where, seen, untaught = _model(recipe, weights, initial, materials, after, membership)
     return Ready(
@@ -177,7 +174,6 @@ def _references(config: AuditConfig, recipe: Recipe, known: Sorted) -> tuple[Pop
 
 
 def _materials(known: Sorted, device: torch.device) -> Materials:
-    """Gather what the model is repaired with."""
     prepare = Preparation(known.records, device)
     members, validation, reference = (
         prepare.examples(known.records, ids) for ids in (known.members, known.members[:0], known.reference)

@@ -26,14 +26,9 @@ from reticent.usercode import told
 
 @dataclass(frozen=True, eq=False)
 class Repaired:
-    """The repaired model.
+    """The repaired model: parameters and buffers by name, on the CPU.
 
-    Attributes:
-        run: its run's name in the store.
-        state: parameters and buffers by name, on the CPU.
-        masks: what pruning left, by parameter name; empty where nothing was pruned.
-        facts: what the method says of the repair.
-        fresh: it was made now.
+    `masks` are what pruning left, empty where nothing was pruned; `fresh` says that it was made now.
     """
 
     run: str

@@ -28,14 +28,12 @@ class Asked:
     """What the user gives of the records.
 
     Attributes:
-        members: what the model was trained on: a file, arrays ``(x, y)``; or row numbers of `dataset`.
+        members: what the model was trained on: a file, arrays ``(x, y)``; or row numbers of `dataset`, as the next two.
         others: non-members for the audit, or None.
         reference: non-members for the repair, or None.
         dataset: one data set, whose rows the three are; or None.
         reading: how to read the columns of tables, or the pictures of folders.
-        data_dir: for a data set by its name.
-        mean: for pictures, what the model's inputs were normalised by; one number a channel.
-        std: the same.
+        mean: for pictures, what the model's inputs were normalised by, with `std`; one number a channel.
     """
 
     members: Any
@@ -50,15 +48,7 @@ class Asked:
 
 @dataclass(frozen=True, eq=False)
 class Sorted:
-    """Records with their roles, as row numbers.
-
-    Attributes:
-        records: all of them.
-        members: rows that the model was trained on.
-        others: non-members that the audit looks at.
-        reference: non-members that the repair uses.
-        notes: how they came to be, where that must be told.
-    """
+    """Records with their roles, as row numbers, and how they came to be where that must be told."""
 
     records: Records
     members: Ids
@@ -139,7 +129,6 @@ def _of_dataset(asked: Asked) -> tuple[Records, dict[str, Ids], list[RecordsNote
 
 
 def _apart(records: Records, rows: dict[str, Ids], first: str, second: str, *, numbered: bool) -> None:
-    """Check that two roles share nothing."""
     groups = records.groups
     shared = np.isin(groups[rows[second]], groups[rows[first]])
     if not shared.any():

@@ -25,13 +25,14 @@ from reticent.findings.locate import (
     StageFound,
     TrainedNetwork,
 )
+from reticent.findings.training import OnsetFacts
 from reticent.jobs import document
 from reticent.jobs.config import Job, by_record, called
 from reticent.jobs.locate.networks import ALL, HALVES, Key, Network, Networks
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.work import Reported, Work
 from reticent.locate.feature_maps import map_distances
-from reticent.locate.layers import Contrast, Layers, Onset
+from reticent.locate.layers import Contrast, Layers
 from reticent.locate.onset import judged
 from reticent.locate.probe import Probe, Probed, probe
 from reticent.models.stages import stages
@@ -78,7 +79,7 @@ class LocatedLayers(Reported[LayersDocument]):
         files: layers.html and layers.json.
     """
 
-    onset: Onset
+    onset: OnsetFacts
     contrasts: tuple[Contrast, ...]
     ids: Any
 
@@ -166,7 +167,7 @@ def run(
 
 def _measured(
     planned: Networks, networks: Mapping[Key, Network], options: Options
-) -> tuple[Onset, tuple[Contrast, ...], Stages]:
+) -> tuple[OnsetFacts, tuple[Contrast, ...], Stages]:
     """Compare the network on all records with those on half of them, in each repetition."""
     records, audited = planned.job.records, planned.job.population.roles.audited
     contrasts, probed = list[Contrast](), list[Probed]()
@@ -208,9 +209,8 @@ def _measured(
 
 
 def _findings(
-    planned: Networks, networks: Mapping[Key, Network], onset: Onset, found: Stages, work: Work
+    planned: Networks, networks: Mapping[Key, Network], onset: OnsetFacts, found: Stages, work: Work
 ) -> LayersDocument:
-    """Put the document together."""
     job, made = planned.job, [one.made for one in networks.values()]
     whole = [one.accuracy for (_, what), one in networks.items() if what == ALL]
     told = LayersDocument(

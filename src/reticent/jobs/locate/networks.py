@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from torch import nn
@@ -25,7 +24,7 @@ from reticent.population.worker import Made, Maker
 from reticent.procedures import PROCEDURES
 from reticent.procedures.estimator import Estimator
 from reticent.signals.correct import correct
-from reticent.store import Store
+from reticent.store import at
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
@@ -37,14 +36,7 @@ Key = tuple[int, str]
 
 @dataclass(frozen=True, eq=False)
 class Network:
-    """A network that is in the store.
-
-    Attributes:
-        maker: what made it.
-        made: what was measured of it.
-        recipe: how it was trained.
-        accuracy: on the test records.
-    """
+    """A network that is in the store, with its accuracy on the test records."""
 
     maker: Maker
     made: Made
@@ -94,7 +86,7 @@ class Networks:
         recipe = population.recipe
         if recipe.procedure.method == "function":
             return
-        maker = Maker(population, Store(Path(job.config.store)), job.device)
+        maker = Maker(population, at(job.config.store), job.device)
         network = PROCEDURES[recipe.procedure.method].network(recipe, maker.materials(0), population.streams(0)).eval()
         two = maker.prepare.examples(job.records, job.population.roles.audited[:2])
         shown = stages(network, self.options.stages)
@@ -111,7 +103,9 @@ class Networks:
         with ExitStack() as held:
             stores = [held.enter_context(using(job.config.store, population)) for population, _ in self.groups]
             for store, (population, keys) in zip(stores, self.groups, strict=True):
-                each = train(population, store, workers=job.workers, device=job.device, progress=progress)
+                each = train(
+                    population, store, workers=job.workers, device=job.device, executor=job.executor, progress=progress
+                )
                 seen, _ = signals(population, store, each)
                 right = correct(seen, np.arange(len(keys)))[:, self.test].mean(axis=1).tolist()
                 maker = Maker(population, store, job.device)

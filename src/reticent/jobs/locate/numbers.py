@@ -1,6 +1,7 @@
 """From two scores to the numbers of the document: by kind of layer, by layer, what the largest hold; all by blocks."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 
 import numpy as np
 import torch
@@ -42,13 +43,9 @@ def by_kind(
             rows.append(
                 ByKind(
                     kind=kind,
-                    entries=found.entries,
+                    **asdict(found),
                     share=found.entries / everything,
                     vulnerability=_share(total(vulnerability, names), whole),
-                    pearson=found.pearson,
-                    log_pearson=found.log_pearson,
-                    spearman=found.spearman,
-                    positive=found.positive,
                     density=density(vulnerability, learnability, names) if drawn else None,
                 )
             )

@@ -10,7 +10,7 @@ import numpy as np
 
 from reticent import opening
 from reticent.ambient import fixed
-from reticent.auditing.exposure import Exposure, count_exposed, exposure
+from reticent.auditing.exposure import count_exposed, exposure
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError
@@ -27,14 +27,12 @@ from reticent.options import AuditConfig, Options
 from reticent.population.gather import signals
 from reticent.population.train import Callback, train
 from reticent.population.using import using
-from reticent.population.worker import Made
 from reticent.report.csv import records as as_csv
 from reticent.report.kinds import page
 from reticent.report.output import AUDIT, RECORD_LIST, Output
 from reticent.say import exposure as say_exposure
 from reticent.say import locate as say
 from reticent.spec import full
-from reticent.store import Store
 
 OUT = "reticent-records"
 """Folder for the files, where none is given."""
@@ -143,9 +141,11 @@ def run(
     population = job.population
     with using(job.config.store, population) as store:
         with work.on("training", "training"):
-            made = train(population, store, workers=job.workers, device=job.device, progress=progress)
+            made = train(
+                population, store, workers=job.workers, device=job.device, executor=job.executor, progress=progress
+            )
         with work.on("measuring", "records"):
-            measured = _measured(job, store, made)
+            measured = exposure(signals(population, store, made)[0], population.membership)
     work.tell("report")
     ids = population.roles.audited
     rows = document.record_rows(measured, ids, job.records.y[ids], job.records.class_names, partitions=job.partitions)
@@ -160,12 +160,6 @@ def run(
     )
     further = (*document.data_sentences(job.records), *document.notices(made))
     return _written(out, say.records(found, further), rows, job.records)
-
-
-def _measured(job: Job, store: Store, made: Sequence[Made]) -> Exposure:
-    """Compute what an audit computes of its records, without an attack."""
-    seen, _ = signals(job.population, store, made)
-    return exposure(seen, job.population.membership)
 
 
 def _findings(rows: Sequence[RecordRow], **known: Any) -> RecordsDocument:
@@ -204,9 +198,7 @@ def _written(out: Output, found: RecordsDocument, rows: Sequence[RecordRow], rec
     """Write the page, the table of all records and, last, the numbers."""
     shown = {row.record for row in (*rows[:PICTURED], *found.most_memorised[:PICTURED])}
     pictures = {} if records is None else records.thumbnails(shown)
-    files = out.write(
-        found, {"records.html": page(found, rows, pictures), "records.csv": as_csv(row.to_json() for row in rows)}
-    )
+    files = out.write(found, {"records.html": page(found, rows, pictures), "records.csv": as_csv(rows)})
     return LocatedRecords(found, files, rows)
 
 

@@ -28,12 +28,8 @@ Packed = dict[float, list[NDArray[np.uint8]]]
 class Scored:
     """What scoring left.
 
-    Attributes:
-        files: vulnerability.safetensors and learnability.safetensors.
-        steps: of every scoring.
-        unused: names of parameters that never had a gradient.
-        entropy: the initial model's mean entropy on non-members, as a share of log C; None if it was not asked.
-        stability: how far the seeds agree on the largest; None for one.
+    `entropy` is the initial model's mean entropy on non-members, as a share of log C, and None if it was not asked; so
+    is `stability`, of one scoring.
     """
 
     files: tuple[Path, Path]

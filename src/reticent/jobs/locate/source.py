@@ -47,17 +47,8 @@ State = Callable[[], Mapping[str, Tensor]]
 class Source:
     """A trained network with what its weights are scored by.
 
-    Attributes:
-        network: the network to work on; it is altered, and brought back by `begin` and `restore`.
-        initial: reads the state before training.
-        trained: reads the state after training.
-        materials: members and reference non-members.
-        recipe: precision and augmentation.
-        streams: random streams.
-        origin: where the initial state is from.
-        name: of the model.
-        run: its run in the store, if it is of a population.
-        row: and its row.
+    It is altered, and brought back by `begin` and `restore`, which read the states before and after training. Where it
+    is of a population, `run` and `row` say of which.
     """
 
     network: nn.Module

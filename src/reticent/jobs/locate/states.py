@@ -75,7 +75,6 @@ def _safetensors(file: Path) -> Any:
 
 
 def _torch(file: Path, head: bytes) -> Any:
-    """Read a file of ``torch.save``."""
     zipped = head.startswith(ZIP)
     if not zipped and not head.startswith(PICKLE):
         raise CorruptFileError(f"{file}: is neither a file of torch.save nor of safetensors: {REMEDY}")

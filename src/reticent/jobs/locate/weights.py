@@ -134,7 +134,6 @@ def locate_weights(
 def _trained(
     config: AuditConfig, records: Records | None, row: int, scoring: Scoring, work: Work, held: ExitStack
 ) -> Source:
-    """Take a model of the audit's population."""
     if scoring.unlearning and config.reference == 0:
         raise InputError(
             "vulnerability needs reference non-members: expected --reference of 1 or more, got 0; or give "

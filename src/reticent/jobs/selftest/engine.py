@@ -72,7 +72,6 @@ def _resumed(first: Audited, second: Audited) -> Check:
 
 
 def _same_bits(job: Job, root: Path) -> Check:
-    """Train the second model again, in a store of its own."""
     Maker(job.population, Store(root / "again").open(), "cpu").make(1)
     run_id = job.population.training_id(1)
     digests = {

@@ -82,6 +82,7 @@ def mark(
         divergence=_ends(scores.divergence),
         initial_entropy=None if scores.entropy is None else min(1.0, scores.entropy),
         positive_scores=positive,
+        accuracy_scored=scores.accuracy,
     )
     return Marked(mask, dict(scores), scores.unused, facts, notices)
 

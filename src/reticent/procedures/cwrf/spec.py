@@ -18,7 +18,8 @@ class CWRF(Spec):
     method: ClassVar[str] = "cwrf"
 
     rate: Annotated[float, Ge(0), Le(1)] = 0.01
-    """Share of the weights that is rewound (the paper's r; it tries 0.001 to 0.05); at 0 fine-tuning alone is left."""
+    """Share of the weights that is rewound (the paper's r; its Table 2 has 0.001 to 0.05); at 0 fine-tuning alone is
+    left."""
     variant: Literal["cwrf", "remove", "rewind-train-vulnerable"] = "cwrf"
     """cwrf holds the rewound weights and trains the others; remove holds them at zero (the paper's A1);
     rewind-train-vulnerable trains the rewound ones and holds the others (A2)."""

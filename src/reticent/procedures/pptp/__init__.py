@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from reticent.errors import SpecError
 from reticent.findings.training import OnsetFacts, PptpFacts, ProcedureFacts
-from reticent.locate.layers import Onset, onset
+from reticent.locate.layers import onset
 from reticent.models.stages import stages
 from reticent.objectives import OBJECTIVES
 from reticent.procedures.base import State, named, own, snapshot, undefended
@@ -99,7 +99,7 @@ class _Method(TwoStage):
         shown, known = stages(model, spec.stages), accuracies(model, materials, recipe)
         plain = first.history is not None and self.first_recipe(recipe) == undefended(recipe)
 
-        def measured() -> Onset:
+        def measured() -> OnsetFacts:
             built, options = partial(self.network, recipe), spec.measuring()
             with named("pptp, measuring the first risky stage"):
                 return onset(recipe, materials, streams, options, whole=model if plain else None, network=built)
@@ -115,7 +115,7 @@ class _Method(TwoStage):
             chosen="given" if found is None else "measured",
             frozen=choice.names[: choice.first],
             trained_again=choice.names[choice.first :],
-            onset=None if found is None else OnsetFacts.model_validate(found, from_attributes=True),
+            onset=found,
             parameters=total,
             parameters_frozen=count,
             share_frozen=count / total,

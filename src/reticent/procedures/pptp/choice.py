@@ -8,7 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import InputError, SpecError, nearest
-from reticent.locate.layers import FEWEST, Onset
+from reticent.findings.training import OnsetFacts
+from reticent.locate.layers import FEWEST
 from reticent.models.stages import Stage
 from reticent.procedures.pptp.spec import AUTO, PPTP
 from reticent.training.start import Start
@@ -35,7 +36,7 @@ class Choice:
 
     names: tuple[str, ...]
     first: int
-    onset: Onset | None
+    onset: OnsetFacts | None
     notices: tuple[str, ...]
 
 
@@ -63,7 +64,7 @@ def measurable(members: int) -> None:
         )
 
 
-def chosen(shown: Sequence[Stage], spec: PPTP, measure: Callable[[], Onset]) -> Choice:
+def chosen(shown: Sequence[Stage], spec: PPTP, measure: Callable[[], OnsetFacts]) -> Choice:
     """Choose the first stage that is trained again."""
     names = tuple(one.name for one in shown)
     onset = measure() if spec.stage == AUTO else None

@@ -162,7 +162,6 @@ def _epsilon(document: AuditDocument, audits: Sequence[Audit]) -> tuple[b.Block,
 def _records(
     document: AuditDocument, rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]
 ) -> list[b.Block]:
-    """Show single records."""
     said: list[b.Block] = [b.Prose(document.exposure.sentence, "lead")] if document.exposure is not None else []
     tested = document.records.sentences if document.records is not None else ()
     said += [b.Prose(sentence, only=b.DOCUMENTS) for sentence in tested]

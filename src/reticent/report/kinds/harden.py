@@ -21,7 +21,7 @@ from reticent.say import harden as say
 from reticent.say.glossary import terms
 from reticent.say.grammar import plural
 
-HIDDEN = ("accuracy_before", "onset", "member_loss", "divergence")
+HIDDEN = ("accuracy_before", "accuracy_scored", "onset", "member_loss", "divergence")
 """Facts of a method that stand elsewhere on the page, or are too long for it."""
 WORDS = (
     "Member",

@@ -6,6 +6,7 @@ from reticent.findings.search import SearchDocument, Tried
 from reticent.report import blocks as b
 from reticent.report.cells import estimate
 from reticent.report.pictures import search as pictures
+from reticent.report.pictures.study import panel
 from reticent.rounding import decimals, level
 from reticent.say.search import allowed
 
@@ -37,13 +38,14 @@ def search(document: SearchDocument) -> b.Report:
 
 def _curves(document: SearchDocument) -> tuple[b.Block, ...]:
     several = [key for key, values in document.over.items() if len(values) > 1]
-    drawn = [b.Figure(partial(pictures.sensitivity, document, key, i)) for i, key in enumerate(several)]
+    over = [pictures.sensitivity(document, key, i) for i, key in enumerate(several)]
+    drawn = [b.Figure(partial(panel, one, place)) for one in over for place in range(len(one.panels))]
     trade = b.Figure(
         partial(pictures.trade, document), "Privacy against utility: a good value lies to the right and low."
     )
-    chosen = document.chosen is not None
+    ring = "; what was chosen has a sign of its own" if document.chosen is not None else ""
     legend = (
-        f"The thin bars are {level(document.confidence)} intervals{'; the ring is what was chosen' * chosen}. The "
+        f"The thin bars are {level(document.confidence)} intervals{ring}. The "
         "dashed line is the undefended recipe, the dotted one the least accuracy that is accepted "
         f"({allowed(document)} may be lost)."
     )

@@ -18,15 +18,7 @@ ROW = 21
 
 
 class Series(NamedTuple):
-    """One set of dots.
-
-    Attributes:
-        label: for the legend.
-        estimates: one a row, None where there is none.
-        filled: whether its dots are filled or hollow.
-        colour: of `SERIES`.
-        marker: its shape.
-    """
+    """One set of dots, one a row, None where there is none."""
 
     label: str
     estimates: Sequence[Measure]

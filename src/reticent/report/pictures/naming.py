@@ -35,14 +35,7 @@ Pair = tuple[float, float]
 
 
 class Mark(NamedTuple):
-    """A point with its name.
-
-    Attributes:
-        name: what to write.
-        at: its place, in the axes' units.
-        across: its horizontal error bar, or None.
-        up: its vertical one, or None.
-    """
+    """A point with its name, its place in the axes' units, and its error bars across and up."""
 
     name: str
     at: Pair
@@ -154,5 +147,4 @@ def _inside(box: Box, area: Box) -> bool:
 
 
 def _room(points: Sequence[tuple[float, float]], i: int) -> float:
-    """Return the distance to the nearest other point."""
     return min((math.dist(points[i], other) for j, other in enumerate(points) if j != i), default=math.inf)

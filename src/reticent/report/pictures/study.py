@@ -86,7 +86,10 @@ def described(one: AnyPanel) -> str:
         return f"{one.title}. {'; '.join(said)}."
     said = []
     for each in one.series:
-        names = one.names if isinstance(one, DotsPanel) else one.ticks or [f"{x:g}" for x in each.x]
+        if isinstance(one, DotsPanel):
+            names = one.names
+        else:
+            names = tuple(one.ticks[round(x)] if one.ticks else f"{x:g}" for x in each.x)
         points = ", ".join(
             f"{short(name, 40)} {written(estimate.mean, one.form)}"
             for name, estimate in zip(names, each.estimates, strict=True)

@@ -9,11 +9,11 @@ fine-tuning has, and for as many as both trainings.
 from collections.abc import Iterator
 from dataclasses import replace
 
-from reticent.findings.study import AnyPanel, Figure, LinesPanel
-from reticent.findings.study import DotsPanel as DotsPanel
+from reticent.findings.study import Figure
 from reticent.options import Options
 from reticent.studies import beyond, presets, repairing
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
+from reticent.studies.beyond import NONE
 from reticent.studies.cwrf_ablation.claims import CLAIMS
 from reticent.studies.cwrf_ablation.rows import (
     CHOSEN,
@@ -26,8 +26,8 @@ from reticent.studies.cwrf_ablation.rows import (
     named,
 )
 from reticent.studies.measured import Pairs, Recipes, collect, measure_all
-from reticent.studies.metrics import METRICS, columns, dots
-from reticent.studies.repairing import CHOSEN_BY, NONE, Chosen
+from reticent.studies.metrics import METRICS, columns, dots, lines
+from reticent.studies.repairing import CHOSEN_BY, Chosen, acts
 
 
 def _rows(bench: Bench, chosen: Chosen) -> tuple[Recipes, dict[str, Options]]:
@@ -50,10 +50,10 @@ def _rows(bench: Bench, chosen: Chosen) -> tuple[Recipes, dict[str, Options]]:
 
 def _pairs(bench: Bench) -> tuple[Pairs, Pairs]:
     """Name the differences that claims ask for: as they are, and of what lies beyond each row's own control."""
-    made: dict[str, tuple[str, str]] = {}
+    made = {acts(SCRATCH): (SCRATCH, NONE)}
     for rate in bench.options["rates"]:
         rows = {variant: named(variant, rate) for variant in VARIANTS} | {"scratch": SCRATCH}
-        for first, second in (("A3", "A2"), ("A2", "A1"), ("A1", "scratch"), ("A3", "scratch")):
+        for first, second in (("A3", "A2"), ("A2", "A1"), ("A3", "A1"), ("scratch", "A1"), ("A3", "scratch")):
             made[named(f"{first} - {second}", rate)] = rows[first], rows[second]
     return made, {f"A3 - {name}": (CHOSEN, name) for name in (*CONTROLS, NO_REWINDING, *LENGTHS)}
 
@@ -68,7 +68,7 @@ def measured(bench: Bench) -> Found:
     plain, matched = _pairs(bench)
     found = collect(rows, plain)
     beyond.matched(bench, found, rows, matched, repairing.LEAKS)
-    repairing.diagnosed(found, rows)
+    repairing.diagnosed(bench, found, rows)
     found.notes += chosen.notes
     return found
 
@@ -76,29 +76,20 @@ def measured(bench: Bench) -> Found:
 DRAWN = ("accuracy", "loss_members", "loss", "auc_lira", "accuracy_rewound")
 
 
-def _lines(results: Results, setting: Setting, metric: str) -> LinesPanel:
-    rates, known = tuple(setting.options["rates"]), METRICS[metric]
-    rows = {variant: [named(variant, rate) for rate in rates] for variant in VARIANTS}
-    return LinesPanel(
-        title=known.label,
-        x="share of weights rewound, r",
-        y=known.label,
-        log_x=True,
-        form=known.form,
-        series=tuple(results.points(setting, names, metric, variant, rates) for variant, names in rows.items()),
-        levels=results.levels(setting, (SCRATCH, NO_REWINDING), metric),
-    )
-
-
 def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     """Draw accuracy, losses and leak over r, and the controls."""
     names = (CHOSEN, *CONTROLS, NO_REWINDING, *LENGTHS, SCRATCH)
-    panels: list[AnyPanel] = [_lines(results, setting, metric) for metric in DRAWN]
-    panels += [
-        dots(results, setting, names, metric, f"{METRICS[metric].label}, of A3 and its controls")
+    series = {variant: [(rate, named(variant, rate)) for rate in setting.options["rates"]] for variant in VARIANTS}
+    levels, x = (SCRATCH, NO_REWINDING), "share of weights rewound, r"
+    over_r = (
+        lines(results, setting, metric, x, series, title=METRICS[metric].label, levels=levels, log_x=True)
+        for metric in DRAWN
+    )
+    of_a3 = (
+        dots(results, setting, names, metric, f"{METRICS[metric].label}, A3 and controls")
         for metric in ("auc_lira", "excess_auc_lira", "excess_auc_learned")
-    ]
-    yield Figure(name=setting.key, title=f"A1, A2 and A3 over r, {setting.label}", panels=tuple(panels))
+    )
+    yield Figure(name=setting.key, title=f"A1, A2 and A3 over r, {setting.label}", panels=(*over_r, *of_a3))
 
 
 OPTIONS: Options = {"rates": presets.RATES, "lengths": presets.lengths(100), "fpr": 0.01}

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from reticent.studies.base import Published
-from reticent.studies.repairing import NONE
+from reticent.studies.base import Published, Setting
+from reticent.studies.beyond import NONE
 
 WITH = " + CWRF"
 TITLES = {
@@ -88,3 +88,46 @@ PUBLISHED = tuple(
     Published("Fang and Kim (2026), Table 3", group, _rows(rows), remarks, f"CIFAR-10. {GRID} {RISEN[group]}")
     for group, rows, remarks in (("ResNet18", RESNET18, {}), ("ViT", VIT, REMARKS))
 )
+TABLES = {table.group: table.rows for table in PUBLISHED}
+KINDS = {"ResNet18": "ResNet", "ViT": "ViT"}
+"""Group of the table -> its kind of network."""
+BETTER = {
+    "cinic10": {"auc_lira": ("relaxloss", "hamp", "ccl"), "auc_rmia": ("relaxloss", "hamp")},
+    "cifar100": {"auc_lira": ("relaxloss", "ccl"), "auc_rmia": ("relaxloss",)},
+}
+"""Data set -> AUC -> defenses of which section 5.2 says that CWRF lowers it; their figures have no printed numbers."""
+KEPT = {"cinic10": ("relaxloss", "hamp"), "cifar100": ("relaxloss",)}
+"""Data set -> defenses of which section 5.2 says that CWRF makes them more accurate; HAMP on CIFAR-100 fails alone."""
+
+
+def falls(group: str, name: str, metric: str) -> bool:
+    """Say whether a part of Table 3 prints a number as lower with CWRF, and the defense alone as lowering the AUC."""
+    rows, title = TABLES[group], TITLES[name]
+    if title not in rows:
+        return False
+    auc = f"auc_{metric.split('_')[1]}"
+    acts = rows[title][auc][0] < rows[NONE][auc][0]
+    return acts and rows[title + WITH][metric][0] < rows[title][metric][0]
+
+
+def networks(name: str, metric: str) -> tuple[str, ...]:
+    """List the kinds of network with which the paper says that CWRF lowers a number of a defense."""
+    told = {"ResNet"} if any(name in numbers.get(metric, ()) for numbers in BETTER.values()) else set()
+    told |= {kind for group, kind in KINDS.items() if falls(group, name, metric)}
+    return tuple(kind for kind in KINDS.values() if kind in told)
+
+
+def lowered(one: Setting, name: str, metric: str) -> bool:
+    """Say whether a claim on a number of a defense is asked in a setting; where the paper is silent, always."""
+    if one.published is not None:
+        return falls(one.published, name, metric)
+    data = one.base["dataset"]
+    return name in BETTER[data].get(metric, ()) if data in BETTER else True
+
+
+def kept(one: Setting, name: str) -> bool:
+    """Say whether it is asked that the accuracy of a defense is kept; where the paper is silent, always."""
+    if one.published is not None:
+        return TITLES[name] in TABLES[one.published]
+    data = one.base["dataset"]
+    return name in KEPT[data] if data in KEPT else True

@@ -114,7 +114,8 @@ CLAIMS = (
         "few",
         "Vulnerability lies in a very small part of the weights.",
         "sections 1 and 4.2; the paper has no number",
-        f"In each setting: the 5 % of the weights with the largest scores hold more than {100 * MOST:g} % of the sum.",
+        f"In each setting: the 5 % of the weights with the largest scores hold more than {100 * MOST:g} % of the sum. "
+        "(Both numbers are ours.)",
         each(_few),
         networks=NETWORKS,
     ),
@@ -187,7 +188,6 @@ PAPER_VIT = replace(RESNET18, key="vit", label="ViT on CIFAR-100", network="ViT"
 
 
 def _four(setting: Setting, published: str, **base: Any) -> Setting:
-    """Train four networks."""
     return replace(setting, base={**setting.base, **base, "models": 4}, published=published)
 
 

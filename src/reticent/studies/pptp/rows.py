@@ -1,11 +1,9 @@
 """The rows of the studies of PPTP: what is trained, and how rows and their differences are called."""
 
-from collections.abc import Iterable, Mapping
-
 from reticent.options import Options
-from reticent.studies.measured import Pairs, Recipes
+from reticent.studies.beyond import NONE
+from reticent.studies.measured import Recipes
 
-NONE = "No defense"
 RELAXLOSS = "RelaxLoss"
 CS_KD = f"{RELAXLOSS}, PPTP, CS-KD first"
 FIRST = "stem"
@@ -58,26 +56,6 @@ def defenses(options: Options) -> Recipes:
         rows[shorter(title)] = joined(FIRST, defense), "the whole network from its initial values"
     first = joined(options["stage"], options["defenses"][RELAXLOSS], pretraining="cs-kd")
     return rows | {CS_KD: (first, f"PPTP from {options['stage']} on, after CS-KD")}
-
-
-def beside(first: str, second: str) -> str:
-    """Name the difference of two rows."""
-    return f"{first} - {second}"
-
-
-def even(first: str, second: str) -> str:
-    """Name the difference of two rows less that of their controls."""
-    return f"{first} - {second}, matched"
-
-
-def differences(both: Iterable[tuple[str, str]]) -> Pairs:
-    """Name differences of rows."""
-    return {beside(*pair): pair for pair in both}
-
-
-def matches(both: Iterable[tuple[str, str]]) -> Mapping[str, tuple[str, str]]:
-    """Name differences of rows at matched accuracy."""
-    return {even(*pair): pair for pair in both}
 
 
 def added(title: str) -> list[tuple[str, str]]:

@@ -29,12 +29,9 @@ SETTLED = {"MALLOC_MMAP_THRESHOLD_": str(2**16)}
 
 @dataclass(frozen=True)
 class Taken:
-    """What a training took.
+    """What a training took: seconds, and bytes beyond what was held before, None where the system cannot tell.
 
-    Attributes:
-        seconds: of all of it.
-        bytes: held at most beyond what was held before; None where the system cannot tell.
-        training: seconds of the second training alone, or of all where there is one.
+    `training` are the seconds of the second training alone, or of all where there is one.
     """
 
     seconds: float

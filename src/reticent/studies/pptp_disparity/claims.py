@@ -97,7 +97,7 @@ CLAIMS = (
     Claim(
         "resnet-onset",
         "In every ResNet, membership begins to show at stage 4, however deep it is.",
-        "section 3.3, Figures 1, 3 and 10",
+        "section 3.3, Figures 1 and 10",
         f"In each setting with a ResNet of the paper's (18 and 152 layers): the effect of each of stages 1 to 3 is "
         f"below {0.5 + MARGIN:g}, and that of stage 4 above it. Scales without such a network can't tell.",
         lambda results: _begins(results, RESNET),
@@ -130,7 +130,8 @@ CLAIMS = (
         f"on, by {100 * GAIN:g} points or more, and that difference is larger than at each other stage where the onset "
         f"could be, by as much. It can't be told if a seed has no onset, or one with no such step before it, if "
         f"there is no other stage where it could be, or if the onset of one seed is at another stage than that of one "
-        f"before.",
+        f"before. (The paper says that growth starts to level off after stage 3 to various degrees; that no other "
+        f"stage may do as well is ours.)",
         each(_levels),
         networks=(RESNET, VGG, ATM),
     ),

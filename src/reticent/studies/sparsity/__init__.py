@@ -11,7 +11,7 @@ from dataclasses import replace
 from statistics import fmean
 from typing import NamedTuple
 
-from reticent.findings.study import Figure, LinesPanel, Points
+from reticent.findings.study import Figure
 from reticent.options import Options
 from reticent.rounding import percent
 from reticent.say.grammar import plural
@@ -19,26 +19,25 @@ from reticent.studies import presets
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.beyond import asked, matched, narrowest, parameters, size, width
 from reticent.studies.matching import Parts
-from reticent.studies.measured import Measured, collect, means, measure, record_weights
-from reticent.studies.metrics import JUDGED, METRICS, columns
+from reticent.studies.measured import Measured, collect, differences, means, measure, record_weights
+from reticent.studies.metrics import JUDGED, METRICS, at, columns, even, lines
 from reticent.studies.numbers import Estimate, Replicated, combined
 from reticent.studies.sparsity.claims import CLAIMS
 from reticent.studies.sparsity.rows import (
+    ALIKE,
     CLAIMED,
     DENSE,
     ENDS,
     FACTORED,
     PUBLISHED,
-    alike,
+    SMALLER,
     butterfly,
     claimed,
-    dense,
     factored,
     imp,
     less,
     nearest,
     pruned,
-    smaller,
 )
 
 DISCRIMINATOR = "nn"
@@ -74,9 +73,10 @@ def measured(bench: Bench) -> Found:
             )
     rows = {name: _defended(bench, row) for name, row in rows.items()}
     sizes = [size(rows[name]) for name in pruned(options)]
-    pairs = {smaller(name): (name, other) for name, other in equal.items()}
-    pairs |= {alike(name): (name, pruned(options)[nearest(size(rows[name]), sizes)]) for name in factored(options)}
-    found = collect(list(rows.values()), {dense(name): (name, DENSE) for name in rows if name != DENSE})
+    pairs = {even(name, SMALLER): (name, other) for name, other in equal.items()}
+    for name in factored(options):
+        pairs[even(name, ALIKE)] = name, pruned(options)[nearest(size(rows[name]), sizes)]
+    found = collect(list(rows.values()), differences((name, DENSE) for name in rows if name != DENSE))
     attacked = [f"auc_{attack}" for attack in (*JUDGED, DISCRIMINATOR)]
     beside = matched(bench, found, list(rows.values()), pairs, attacked)
     found.numbers |= {(name, "share"): Estimate(size(row) / whole) for name, row in rows.items()}
@@ -109,12 +109,7 @@ def _defended(bench: Bench, row: Measured) -> Measured:
 
 
 class Linear(NamedTuple):
-    """A number, and the weighted sum of measures that has its error: what it is near what was measured (delta method).
-
-    Attributes:
-        value: the number.
-        parts: the sum.
-    """
+    """A number, and the weighted sum of measures that has its error near what was measured (delta method)."""
 
     value: float
     parts: Parts
@@ -167,46 +162,33 @@ def _told(found: Found, name: str, gain: Linear, loss: Linear) -> None:
         found.numbers[name, "slope"] = ratio.estimate()
 
 
-SHARES = ("accuracy", METRIC, "auc_lira", "auc_learned")
-TRADES = ("auc_nn", "auc_lira")
-
-
 def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     """Draw accuracy and leak over what is left of the weights, and the leak over accuracy beside stopping early."""
-    rows = {
-        "IMP": pruned(setting.options),
-        "butterfly": factored(setting.options),
-        "smaller dense": [one for one in results.rows(setting.key) if one.startswith("Dense,")],
-    }
-    panels = [_over(results, setting, rows, metric, "share") for metric in SHARES]
-    panels += [_over(results, setting, rows, metric, "accuracy") for metric in TRADES]
+    sparse = {"IMP": pruned(setting.options), "butterfly": factored(setting.options)}
+    rows = sparse | {"smaller dense": [one for one in results.rows(setting.key) if one.startswith("Dense,")]}
+    left = {title: at(results, setting, names, "share") for title, names in rows.items()}
+    right = {title: at(results, setting, names, "accuracy") for title, names in rows.items()}
+    held = at(results, setting, [name for names in sparse.values() for name in names], "accuracy")
+    right["dense, stopped early"] = [(place, _control(name)) for place, name in held]
+    right["dense, to the end"] = at(results, setting, [DENSE], "accuracy")
+    panels = [
+        lines(
+            results,
+            setting,
+            metric,
+            "share of parameters left",
+            left,
+            title=f"{METRICS[metric].label} over parameters left",
+            levels=(DENSE,),
+            log_x=True,
+        )
+        for metric in ("accuracy", METRIC, "auc_lira", "auc_learned")
+    ]
+    panels += [
+        lines(results, setting, metric, "accuracy, non-members", right, title=f"{METRICS[metric].label} over accuracy")
+        for metric in ("auc_nn", "auc_lira")
+    ]
     yield Figure(name=setting.key, title=f"Sparse networks, {setting.label}", panels=tuple(panels))
-
-
-def _over(results: Results, setting: Setting, rows: Mapping[str, Sequence[str]], metric: str, over: str) -> LinesPanel:
-    """Draw a number over another."""
-    label, form = METRICS[metric].label, METRICS[metric].form
-
-    def points(names: Sequence[str], title: str, named: Sequence[str] = ()) -> Points:
-        at = [results.get(setting.key, name, over) for name in names]
-        both = zip(at, named or names, strict=True)
-        shown = sorted((number.value, other) for number, other in both if number is not None)
-        return results.points(setting, [name for _, name in shown], metric, title, [x for x, _ in shown])
-
-    series = [points(names, title) for title, names in rows.items()]
-    if over == "accuracy":
-        sparse = [*rows["IMP"], *rows["butterfly"]]
-        series.append(points(sparse, "dense, stopped early", [_control(name) for name in sparse]))
-        series.append(points([DENSE], "dense, to the end"))
-    return LinesPanel(
-        title=f"{label} over {'parameters left' if over == 'share' else 'accuracy'}",
-        x="share of parameters left" if over == "share" else "accuracy, non-members",
-        y=label,
-        form=form,
-        log_x=over == "share",
-        series=tuple(one for one in series if one.x),
-        levels=results.levels(setting, (DENSE,), metric) if over == "share" else (),
-    )
 
 
 ATTACKED: Options = {

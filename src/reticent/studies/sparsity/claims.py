@@ -6,23 +6,23 @@ from dataclasses import replace
 from reticent.findings.study import Reason
 from reticent.options import Options
 from reticent.studies.base import Claim, Results, Setting, each
-from reticent.studies.beyond import UNMATCHED, lower
-from reticent.studies.judging import Part, better, no_worse, reaches
-from reticent.studies.metrics import AUC, JUDGED, POINTS, difference
+from reticent.studies.beyond import UNMATCHED, against
+from reticent.studies.judging import Part, better, no_worse, reaches, voided
+from reticent.studies.metrics import AUC, JUDGED, POINTS, Ask, beside, difference
 from reticent.studies.sparsity.rows import (
+    ALIKE,
     CLAIMED,
+    DENSE,
     ENDS,
     FACTORED,
     FIRST,
     LAST,
     SLOPE,
-    alike,
+    SMALLER,
     claimed,
-    dense,
     factored,
     less,
     pruned,
-    smaller,
 )
 
 NETWORKS = ("ResNet",)
@@ -44,33 +44,29 @@ def _slope(rows: str) -> Callable[[Results], list[Part]]:
             LOSS,
             metric="difference",
         )
-        yield replace(lost, void=_void(lost, "condition") if lost.answer() != "yes" else None)
+        void: Reason | None = None if lost.answer() == "yes" else "condition"
+        yield voided(lost, void)
         for times, under in zip(ENDS, (False, True), strict=True):
             number = results.get(one.key, less(rows, times), "relative_gain")
             part = reaches(f"{less(rows, times)}, {one.label}", number, 0.0, lower=under, metric="difference")
-            yield replace(part, void=_void(part, "condition") if lost.answer() != "yes" else None)
+            yield voided(part, void)
 
     return each(ask)
 
 
-def _void(part: Part, reason: Reason) -> Reason | None:
-    return None if part.number is None else reason
-
-
-def _defence(results: Results, one: Setting) -> Iterator[Part]:
-    for name in claimed(one.options):
-        yield difference(results, one, dense(name), "defence", better)
-
-
-def _comparable(results: Results, one: Setting) -> Iterator[Part]:
-    for name in claimed(one.options):
-        yield difference(results, one, dense(name), "accuracy", no_worse)
+def _beside_dense(rows: Rows, metrics: Iterable[str], ask: Ask) -> Callable[[Results], list[Part]]:
+    """Ask of some rows whether each number is better, or no worse, than in the dense network."""
+    return each(
+        lambda results, one: (
+            difference(results, one, beside(row, DENSE), metric, ask) for row in rows(one.options) for metric in metrics
+        )
+    )
 
 
 def _alike(results: Results, one: Setting) -> Iterator[Part]:
     """Ask whether butterfly networks trade as the round of IMP that is nearest in size does, either way."""
     for name in factored(one.options):
-        part = lower(results, one, alike(name), "auc_nn", f"NN AUC, {alike(name)}")
+        (part,) = against(results, one, name, ALIKE, ("nn",))
         for turned in (False, True):
             label = f"{part.label}, not {'less' if turned else 'more'}"
             yield replace(
@@ -79,28 +75,9 @@ def _alike(results: Results, one: Setting) -> Iterator[Part]:
             )
 
 
-def _below(rows: Rows, name: Callable[[str], str], metric: str, label: str) -> Callable[[Results], list[Part]]:
-    """Ask of some rows whether each attack finds less at matched accuracy."""
-
-    def ask(results: Results, one: Setting) -> Iterable[Part]:
-        for row in rows(one.options):
-            for attack, said in JUDGED.items():
-                yield lower(results, one, name(row), metric.format(attack), f"AUC of {said}, {label.format(row)}")
-
-    return each(ask)
-
-
-def _private(rows: Rows) -> Callable[[Results], list[Part]]:
-    """Ask of some rows whether each attack finds less than in the dense network, whatever the accuracy."""
-
-    def ask(results: Results, one: Setting) -> Iterable[Part]:
-        for row in rows(one.options):
-            for attack, said in JUDGED.items():
-                number = results.get(one.key, dense(row), f"auc_{attack}")
-                label = f"AUC of {said}, {row} against the dense network, {one.label}"
-                yield better(label, number, AUC, lower=True, metric="difference")
-
-    return each(ask)
+def _below(rows: Rows, other: str | None) -> Callable[[Results], list[Part]]:
+    """Ask of some rows whether each attack finds less than in another one, or in their controls."""
+    return each(lambda results, one: (part for row in rows(one.options) for part in against(results, one, row, other)))
 
 
 def _ours(kind: str, said: str, rows: Rows) -> tuple[Claim, ...]:
@@ -112,7 +89,7 @@ def _ours(kind: str, said: str, rows: Rows) -> tuple[Claim, ...]:
             f"implied by the abstract; {LACKS}",
             f"In each setting and for each of them: {EVERY}, the AUC is lower by {AUC:g} or more, whatever the "
             "accuracy.",
-            _private(rows),
+            _beside_dense(rows, [f"auc_{attack}" for attack in JUDGED], better),
             "ours",
         ),
         Claim(
@@ -121,7 +98,7 @@ def _ours(kind: str, said: str, rows: Rows) -> tuple[Claim, ...]:
             f"implied by the abstract; {LACKS}",
             f"In each setting and for each of them: {EVERY}, the AUC is lower than that of the early-stopped control "
             f"by {AUC:g} or more. {UNMATCHED}",
-            _below(rows, str, "excess_auc_{}", "{} against its early-stopped control"),
+            _below(rows, None),
             "ours",
         ),
         Claim(
@@ -131,7 +108,7 @@ def _ours(kind: str, said: str, rows: Rows) -> tuple[Claim, ...]:
             f"In each setting and for each of them: {EVERY}, the AUC less that of its early-stopped control, less the "
             "same of the narrowest dense network of its kind that has at least as many parameters, is below zero by "
             f"{AUC:g} or more. {UNMATCHED}",
-            _below(rows, smaller, "auc_{}", "{} against a smaller dense network at matched accuracy"),
+            _below(rows, SMALLER),
             "ours",
         ),
     )
@@ -157,7 +134,7 @@ CLAIMS = (
         "abstract",
         f"In each setting, for {ROUNDS} each: the discriminator's defence is higher than that of the dense network by "
         f"{AUC:g} or more.",
-        each(_defence),
+        _beside_dense(claimed, ["defence"], better),
         networks=NETWORKS,
     ),
     Claim(
@@ -166,7 +143,7 @@ CLAIMS = (
         "abstract",
         f"In each setting, for {ROUNDS} each: accuracy is not lower than that of the dense network by more than "
         f"{100 * POINTS:g} points. (The paper gives no number; this is ours.)",
-        each(_comparable),
+        _beside_dense(claimed, ["accuracy"], no_worse),
         networks=NETWORKS,
     ),
     Claim(

@@ -47,19 +47,8 @@ def less(rows: str, times: float) -> str:
     return f"{rows}, gain less {times:g} times loss"
 
 
-def dense(name: str) -> str:
-    """Name the contrast of a row with the dense network."""
-    return f"{name} - {DENSE}"
-
-
-def smaller(name: str) -> str:
-    """Name the contrast of a row with a smaller dense network of as many parameters, at matched accuracy."""
-    return f"{name}, against a smaller dense network"
-
-
-def alike(name: str) -> str:
-    """Name the contrast of a butterfly network with the round of pruning nearest in size, at matched accuracy."""
-    return f"{name}, against IMP of its size"
+SMALLER, ALIKE = "a smaller dense network", "IMP of its size"
+"""What each sparse network, and each butterfly network, is held against: of many, the one that has its size."""
 
 
 def nearest(size: int, sizes: Sequence[int]) -> int:

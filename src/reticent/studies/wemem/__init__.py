@@ -10,17 +10,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 
 from reticent.auditing.roc import roc
-from reticent.findings.study import Column, Figure, LinesPanel, Points, SeedsEstimate
-from reticent.findings.study import DotsPanel as DotsPanel
+from reticent.findings.study import Column, Figure, LinesPanel, Points
 from reticent.findings.training import MemorisationFacts
-from reticent.options import Options as Options
 from reticent.procedures.costs import FIRST, SCORING
 from reticent.spec import identity
 from reticent.studies.base import Bench, Found, Results, Setting, Study
-from reticent.studies.base import Scale as Scale
 from reticent.studies.beyond import asked, matched, narrowest, size
-from reticent.studies.measured import Bools, Measured, Measures, collect, means, measure, measure_all, record_weights
-from reticent.studies.metrics import JUDGED, METRICS, WEMEM, columns, dots
+from reticent.studies.measured import (
+    Bools,
+    Measured,
+    Measures,
+    collect,
+    matches,
+    means,
+    measure,
+    measure_all,
+    record_weights,
+)
+from reticent.studies.metrics import JUDGED, WEMEM, beside, columns, dots, lines
 from reticent.studies.numbers import Estimate, Floats, combined
 from reticent.studies.wemem.claims import CLAIMS, PAPERS, of_members
 from reticent.studies.wemem.printed import METRIC_ATTACKS, NETWORK_ATTACKS, PUBLISHED
@@ -30,9 +37,7 @@ from reticent.studies.wemem.rows import (
     HIGH,
     PRUNED,
     SMALLER,
-    against,
     at_rate,
-    beyond,
     ours,
     pairs,
     recipes,
@@ -42,10 +47,6 @@ from reticent.studies.wemem.rows import (
     swmr,
     windows,
 )
-from reticent.studies.wemem.rows import (
-    LOW as LOW,
-)
-from reticent.studies.wemem.scales import OPTIONS as OPTIONS
 from reticent.studies.wemem.scales import RATE, SCALES
 
 HITS = "tpr_lira_0.01"
@@ -62,7 +63,8 @@ def measured(bench: Bench) -> Found:
     )
     found = collect(list(rows.values()), pairs(options))
     attacked = [f"auc_{attack}" for attack in JUDGED]
-    matched(bench, found, list(rows.values()), beyond(options), attacked)
+    held = matches((name, SMALLER) for name in (PRUNED, *ours(options).values()))
+    matched(bench, found, list(rows.values()), held, attacked)
     whole = size(rows[DENSE])
     found.numbers |= {(name, "share"): Estimate(size(row) / whole) for name, row in rows.items()}
     scores, seconds = _memorisation(bench, rows[ours(options)["rsw"]])
@@ -129,7 +131,7 @@ def _timed(found: Found, rows: Mapping[str, Measured], scoring: Sequence[float],
             taken[name] = [sum(one.seconds for one in each) for each in stages]
             found.numbers[name, "pruning_seconds"] = Estimate.over(taken[name])
     base, own = taken[PRUNED], taken[windowed]
-    pair = against(windowed, PRUNED)
+    pair = beside(windowed, PRUNED)
     found.numbers[pair, "pruning_time"] = _ratio(own, base)
     found.numbers[pair, "scored_time"] = _ratio([sum(both) for both in zip(own, scoring, strict=True)], base)
     found.numbers[windowed, "scoring_seconds"] = Estimate.over(scoring)
@@ -143,17 +145,18 @@ def _ratio(own: Sequence[float], base: Sequence[float]) -> Estimate:
 def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     """Draw true positives by memorisation, and accuracy and leak over width, strength and rate; and all rows."""
     options = setting.options
-    parts = tuple(
-        Points(label=name, x=tuple(map(float, range(len(FIFTHS)))), estimates=_fifths(results, setting, name))
-        for name in shown(options)
-    )
+    places = tuple(map(float, range(len(FIFTHS))))
+    numbers = {name: [results.get(setting.key, name, part) for part in FIFTHS] for name in shown(options)}
     by_fifth = LinesPanel(
         title="LiRA's TPR at 1 % by memorisation",
         x="members, from least to most memorised",
         y="TPR at 1 %",
         form="share",
         ticks=tuple(name.split()[0] for name in FIFTHS),
-        series=parts,
+        series=tuple(
+            Points(label=name, x=places, estimates=tuple(None if one is None else one.finding() for one in each))
+            for name, each in numbers.items()
+        ),
     )
     middle = windows(options)[0]
     alike = [one for one in windows(options) if (one.order, one.stride) == (HIGH, middle.stride)]
@@ -167,8 +170,12 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
             for title, name in ((PRUNED, PRUNED), ("SWMR", swmr(middle)))
         },
     }
-    several = {x: series for x, series in over.items() if any(len(names) > 1 for names in series.values())}
-    panels = [_over(results, setting, x, series, metric) for x, series in several.items() for metric in OVER]
+    panels = [
+        _over(results, setting, x, series, metric)
+        for x, series in over.items()
+        if any(len(names) > 1 for names in series.values())
+        for metric in ("accuracy", "auc_learned")
+    ]
     title = f"Pruning and memorisation, {setting.label}"
     yield Figure(name=setting.key, title=title, panels=(by_fifth, *panels))
     names = tuple(one for one in results.rows(setting.key) if results.get(setting.key, one, "auc_lira"))
@@ -176,31 +183,19 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     yield Figure(name=f"{setting.key}-rows", title=f"All rows, {setting.label}", panels=by_row)
 
 
-OVER = ("accuracy", "auc_learned")
 ROWS = ("accuracy", "auc_lira", "auc_learned", "excess_auc_learned")
-
-
-def _fifths(results: Results, setting: Setting, name: str) -> tuple[SeedsEstimate | None, ...]:
-    numbers = (results.get(setting.key, name, part) for part in FIFTHS)
-    return tuple(None if one is None else one.finding() for one in numbers)
 
 
 def _over(
     results: Results, setting: Setting, x: str, series: Mapping[str, Mapping[float, str]], metric: str
 ) -> LinesPanel:
-    known, places = METRICS[metric], sorted({place for names in series.values() for place in names})
-    return LinesPanel(
-        title=f"{known.label} over {x}",
-        x=x,
-        y=known.label,
-        form=known.form,
-        ticks=tuple(f"{place:g}" for place in places),
-        series=tuple(
-            results.points(setting, names.values(), metric, title, [float(places.index(place)) for place in names])
-            for title, names in series.items()
-        ),
-        levels=results.levels(setting, (DENSE, PRUNED), metric),
-    )
+    """Draw a number over an option, whose values are names."""
+    known = sorted({value for names in series.values() for value in names})
+    placed = {
+        title: [(float(known.index(value)), name) for value, name in names.items()] for title, names in series.items()
+    }
+    ticks = tuple(f"{value:g}" for value in known)
+    return lines(results, setting, metric, x, placed, levels=(DENSE, PRUNED), ticks=ticks)
 
 
 OWN = (

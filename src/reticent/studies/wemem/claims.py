@@ -5,9 +5,9 @@ from functools import partial
 
 from reticent.options import Options
 from reticent.studies.base import Claim, Results, Setting, each
-from reticent.studies.beyond import UNMATCHED, lower
+from reticent.studies.beyond import UNMATCHED, against
 from reticent.studies.judging import Part, better, no_worse
-from reticent.studies.metrics import AUC, JUDGED, POINTS, difference
+from reticent.studies.metrics import AUC, JUDGED, POINTS, beside, difference
 from reticent.studies.wemem.rows import (
     BASELINES,
     DENSE,
@@ -16,8 +16,6 @@ from reticent.studies.wemem.rows import (
     ONCE,
     PRUNED,
     SMALLER,
-    against,
-    matched,
     ours,
     rmr,
     rsw,
@@ -44,11 +42,6 @@ Rows = Callable[[Options], Iterable[tuple[str, str]]]
 Parts = Callable[[Results], list[Part]]
 
 
-def auc(attack: str) -> str:
-    """Name the number of an attack."""
-    return f"auc_{attack}"
-
-
 def of_members(name: str) -> str:
     """Name the contrast of a row's members by memorisation."""
     return f"{name}, {SPREAD}"
@@ -60,16 +53,15 @@ def _differ(rows: Rows, attacks: Iterable[str], *, more: bool = False) -> Parts:
     def ask(results: Results, one: Setting) -> Iterator[Part]:
         for pair in rows(one.options):
             for attack in attacks:
-                yield difference(results, one, against(*pair), auc(attack), better, turned=more)
+                yield difference(results, one, beside(*pair), f"auc_{attack}", better, turned=more)
 
     return each(ask)
 
 
 def _accurate(rows: Rows) -> Parts:
-    """Ask of pairs of rows whether the first is less accurate."""
     return each(
         lambda results, one: (
-            difference(results, one, against(*pair), "accuracy", better, turned=True) for pair in rows(one.options)
+            difference(results, one, beside(*pair), "accuracy", better, turned=True) for pair in rows(one.options)
         )
     )
 
@@ -119,8 +111,8 @@ def _outperforms(method: str) -> Parts:
         name = ours(one.options)[method]
         for baseline in (PRUNED, *(BASELINES[key][0] for key in one.options["baselines"])):
             for attack in PAPERS:
-                yield difference(results, one, against(name, baseline), auc(attack), better)
-            yield difference(results, one, against(name, baseline), "accuracy", no_worse)
+                yield difference(results, one, beside(name, baseline), f"auc_{attack}", better)
+            yield difference(results, one, beside(name, baseline), "accuracy", no_worse)
 
     return each(ask)
 
@@ -128,7 +120,7 @@ def _outperforms(method: str) -> Parts:
 def _time(metric: str) -> Parts:
     def ask(results: Results, one: Setting) -> Iterator[Part]:
         name = ours(one.options)["rsw"]
-        number = results.get(one.key, against(name, PRUNED), metric)
+        number = results.get(one.key, beside(name, PRUNED), metric)
         yield better(
             f"time of pruning by share, {name} against {PRUNED}, {one.label}",
             number,
@@ -140,27 +132,13 @@ def _time(metric: str) -> Parts:
     return each(ask)
 
 
-def _early(names: Callable[[Options], Iterable[str]]) -> Parts:
-    """Ask of rows whether our attacks find less than in their early-stopped controls."""
-
-    def ask(results: Results, one: Setting) -> Iterator[Part]:
-        for name in names(one.options):
-            for attack, said in JUDGED.items():
-                label = f"AUC of {said}, {name} against its early-stopped control"
-                yield lower(results, one, name, f"excess_{auc(attack)}", label)
-
-    return each(ask)
+def _beyond(rows: Callable[[Options], Iterable[str]], other: str | None = None) -> Parts:
+    """Ask of rows whether our attacks find less than in their early-stopped controls, or in the smaller network."""
+    return each(lambda results, one: (part for row in rows(one.options) for part in against(results, one, row, other)))
 
 
 def _method(method: str, options: Options) -> list[str]:
     return [ours(options)[method]]
-
-
-def _small(results: Results, one: Setting) -> Iterator[Part]:
-    for name in (PRUNED, *ours(one.options).values()):
-        for attack, said in JUDGED.items():
-            label = f"AUC of {said}, {name} against a smaller dense network at matched accuracy"
-            yield lower(results, one, matched(name, SMALLER), auc(attack), label)
 
 
 def _paper(key: str, text: str, source: str, rule: str, parts: Parts, networks: tuple[str, ...] = NETWORKS) -> Claim:
@@ -289,7 +267,7 @@ CLAIMS = (
         "pruned-early",
         "A pruned network gives less away than a dense one that is trained for less and is as accurate.",
         f"{EVERY}, the AUC of Base is lower than that of its early-stopped control by {AUC:g} or more. {UNMATCHED}",
-        _early(lambda _: [PRUNED]),
+        _beyond(lambda _: [PRUNED]),
     ),
     *(
         _ours(
@@ -297,7 +275,7 @@ CLAIMS = (
             f"{title} gives less away than a dense network that is trained for less and is as accurate.",
             f"{EVERY}, the AUC with {words} is lower than that of its early-stopped control by {AUC:g} or more. "
             f"{UNMATCHED}",
-            _early(partial(_method, method)),
+            _beyond(partial(_method, method)),
         )
         for method, title, words in (
             ("rsw", "RSW", MIDDLE),
@@ -311,6 +289,6 @@ CLAIMS = (
         f"{EVERY} and for Base, RSW, RMR and SWMR each: the AUC less that of its early-stopped control, less the same "
         "of the narrowest dense network of its kind that has at least as many parameters, is below zero by "
         f"{AUC:g} or more. {UNMATCHED}",
-        each(_small),
+        _beyond(lambda options: [PRUNED, *ours(options).values()], SMALLER),
     ),
 )

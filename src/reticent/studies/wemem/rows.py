@@ -1,11 +1,10 @@
 """The rows of `wemem`, as its tables, claims and figures name them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from reticent.options import Options
 from reticent.rounding import percent
-from reticent.studies.measured import Pairs, Recipes
+from reticent.studies.measured import Pairs, Recipes, differences
 
 DENSE, ONCE, PRUNED, NOTHING = "Dense", "One-shot", "Base", "Nothing pruned"
 """Base is iterative pruning whose fine-tuning has early stopping and weight decay alone, as the paper has it."""
@@ -25,10 +24,7 @@ BASELINES = {
 class Window:
     """A window over ranked members.
 
-    Attributes:
-        width: members of each class that an epoch visits.
-        stride: by how many the window moves on after an epoch.
-        order: which members it begins with.
+    Each epoch visits `width` members of each class, and the window moves on by `stride`, from one end in `order`.
     """
 
     width: int
@@ -113,16 +109,6 @@ def recipes(options: Options) -> Recipes:
     return made
 
 
-def against(first: str, second: str) -> str:
-    """Name the contrast of two rows as they are."""
-    return f"{first} - {second}"
-
-
-def matched(first: str, second: str) -> str:
-    """Name the contrast of two rows at matched accuracy."""
-    return f"{first}, against {second} at matched accuracy"
-
-
 def widths(options: Options) -> tuple[Window, Window]:
     """Find the widest and the narrowest of the windows that begin with what is memorised most."""
     known = sorted((one for one in windows(options) if one.order == HIGH), key=lambda one: one.width)
@@ -140,12 +126,7 @@ def pairs(options: Options) -> Pairs:
     both += list(zip(strengths[1:], strengths, strict=False))
     both += [(name, BASELINES[one][0]) for name in ours(options).values() for one in options["baselines"]]
     both += [(name, PRUNED) for name in ours(options).values()]
-    return {against(*two): two for two in both}
-
-
-def beyond(options: Options) -> Mapping[str, tuple[str, str]]:
-    """Name the differences that are asked for at matched accuracy."""
-    return {matched(name, SMALLER): (name, SMALLER) for name in (PRUNED, *ours(options).values())}
+    return differences(both)
 
 
 FIFTHS = ("least memorised fifth", "second fifth", "middle fifth", "fourth fifth", "most memorised fifth")

@@ -15,7 +15,6 @@ from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.models.user import Factory
 from reticent.objectives.past import Past
-from reticent.population import stacking
 from reticent.population.executors.base import stacks
 from reticent.population.population import Population
 from reticent.population.stacking import LARGEST, chosen, stackable
@@ -79,25 +78,20 @@ def test_what_can_be_stacked():
     assert stackable(population(TINY.replace(architecture=CNN(widths=(4,))), kind="image")) is None
 
 
-def test_small_networks_of_many_models_are_stacked_unless_the_user_says_otherwise(store, monkeypatch):
-    many, few = population(models=LARGEST), population(models=LARGEST - 1)
-    assert chosen(many, store, "cpu", None).stack == LARGEST
-    assert chosen(few, store, "cpu", None).stack == 1
-    assert chosen(few, store, "cpu", 3).stack == 3
-    assert chosen(many, store, "cpu", 1).stack == 1
-    assert chosen(many, store, "cuda", None).stack == 1
-    assert chosen(population(TINY.replace(procedure=DPSGD())), store, "cpu", 8).stack == 1
-    monkeypatch.setattr(stacking, "PARAMETERS", 74)
-    assert chosen(many, store, "cpu", None).stack == 1
+def test_models_are_stacked_where_the_user_says_so_and_they_can_be(store):
+    made = population()
+    assert chosen(made, store, None).stack == 1
+    assert chosen(made, store, 3).stack == 3
+    assert chosen(made, store, 1).stack == 1
+    assert chosen(population(TINY.replace(procedure=DPSGD())), store, 8).stack == 1
 
 
-def test_a_store_goes_on_in_the_way_that_it_began(store):
-    alone = population(models=LARGEST)
-    stacked = replace(alone, stack=LARGEST)
+def test_a_store_that_has_stacked_models_goes_on_with_them(store):
+    alone = population()
     Maker(alone, store, "cpu").make(3)
-    assert chosen(alone, store, "cpu", None).stack == 1
-    Maker(stacked, store, "cpu").make(5)
-    assert chosen(alone, store, "cpu", None).stack == LARGEST
+    assert chosen(alone, store, None).stack == 1
+    Maker(replace(alone, stack=2), store, "cpu").make(1)
+    assert chosen(alone, store, None).stack == LARGEST
 
 
 def test_models_of_both_ways_have_names_of_their_own_and_stacks_of_any_size_the_same():

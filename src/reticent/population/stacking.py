@@ -28,37 +28,30 @@ from reticent.training.stack import normed_alone
 from reticent.training.streams import Streams
 
 LARGEST = 16
-"""Models in one stack at most, where the user does not say; a population of fewer is not stacked."""
-PARAMETERS = 100_000
-"""Of one network: up to so many, a stack of 16 is faster on a CPU (`benchmarks/training.py`); larger ones leave the
-cache. On CUDA nothing was measured, so that nothing is stacked there unless the user says so."""
+"""Models in one stack at most, where a store has stacked models and the user does not say."""
 FEW = 4
 """Records that a stack is tried on."""
 
 
-def chosen(population: Population, store: Store, device: str, wish: int | None) -> Population:
+def chosen(population: Population, store: Store, wish: int | None) -> Population:
     """Choose how many models of a population are trained together.
 
     Args:
         population: one whose models are each trained alone.
-        store: where they are kept. What it has begun goes on: where it has models of one way only, that way is taken.
-        device: where they are trained.
-        wish: what the user says: so many, 1 for each alone; None takes what is faster.
+        store: where they are kept.
+        wish: what the user says: so many, 1 for each alone; None is alone where the store has no stacked model.
 
     Returns:
         The population, with another `Population.stack` where that is more than 1; what cannot be stacked stays.
 
     Cost: one step of two networks.
     """
-    if wish == 1 or (parameters := stackable(population)) is None:
+    if wish == 1 or not stackable(population):
         return population
     if wish is not None:
         return replace(population, stack=wish)
     stacked = replace(population, stack=LARGEST)
-    if _begun(stacked, store):
-        return stacked
-    faster = device == "cpu" and parameters <= PARAMETERS and population.models >= LARGEST
-    return stacked if faster and not _begun(population, store) else population
+    return stacked if _begun(stacked, store) else population
 
 
 def _begun(population: Population, store: Store) -> bool:

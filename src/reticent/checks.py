@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent import arrays
+from reticent import arrays, scratch
 from reticent.errors import InputError, ShapeError
 
 Value = TypeVar("Value")
@@ -71,7 +71,7 @@ def floats(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
     checked = array(ndim=ndim, **named)
     if checked.dtype.kind != "f":
         checked = checked.astype(np.float64)
-    bad = int(np.count_nonzero(~np.isfinite(checked)))
+    bad = sum(np.count_nonzero(~np.isfinite(row)) for (row,) in scratch.rows(np.atleast_2d(checked)))
     if bad:
         first = tuple(int(i) for i in np.argwhere(~np.isfinite(checked))[0])
         raise InputError(

@@ -102,6 +102,8 @@ class AttackConfig(Spec):
     """null repeats the audit with permuted membership, where there is nothing to find."""
     format: Literal["html", "md"] = "html"
     """md writes report.md too, a section of a model card."""
+    records_format: Literal["csv", "parquet"] = "csv"
+    """parquet writes records.parquet beside records.csv, with the same columns; it needs pyarrow."""
     group_by: Names = ()
     """Columns of the data whose groups of records are compared, beside the classes, which always are."""
 

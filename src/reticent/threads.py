@@ -4,6 +4,7 @@ Each computes on one thread: sums in another order have other last bits, and a m
 """
 
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -11,6 +12,7 @@ from importlib import import_module
 from typing import TypeVar
 
 Part = TypeVar("Part")
+Made = TypeVar("Made")
 
 MOST = 8
 """Parts at once: each holds blocks of its own."""
@@ -26,17 +28,44 @@ def one_thread() -> Iterator[None]:
         yield
 
 
-def each(work: Callable[[Part], None], parts: Iterable[Part]) -> None:
+FEW_CELLS = 2**22
+"""Numbers of which there is too little to do for threads."""
+
+
+def each(work: Callable[[Part], None], parts: Iterable[Part], cells: int = FEW_CELLS) -> None:
     """Do the work of all parts, which share nothing that they write; what one raises, this raises.
 
-    Parts are drawn from `parts` before any work begins.
+    Parts are drawn from `parts` before any work begins. Where they are about few numbers (`cells`), it is done here.
     """
     drawn = list(parts)
+    if cells < FEW_CELLS:
+        for part in drawn:
+            work(part)
+        return
     with one_thread(), ThreadPoolExecutor(max(1, min(cores(), MOST, len(drawn))), initializer=_openmp) as pool:
         futures = [pool.submit(work, part) for part in drawn]
         try:
             for future in futures:
                 future.result()
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def ordered(work: Callable[[Part], Made], parts: Iterable[Part], cells: int = FEW_CELLS) -> Iterator[Made]:
+    """Do the work of all parts as `each` does, and give what each makes in their order; few wait to be taken."""
+    drawn = list(parts)
+    if cells < FEW_CELLS:
+        yield from map(work, drawn)
+        return
+    most = max(1, min(cores(), MOST, len(drawn)))
+    with one_thread(), ThreadPoolExecutor(most, initializer=_openmp) as pool:
+        waiting = deque(pool.submit(work, part) for part in drawn[: most + 1])
+        try:
+            for place in range(len(drawn)):
+                made = waiting.popleft().result()
+                if place + most + 1 < len(drawn):
+                    waiting.append(pool.submit(work, drawn[place + most + 1]))
+                yield made
         finally:
             pool.shutdown(cancel_futures=True)
 

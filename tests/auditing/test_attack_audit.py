@@ -155,16 +155,22 @@ def test_json_is_finite_whatever_the_scores(scores, some):
         assert 0 <= low <= summary["mean"] <= high <= 1
 
 
+def mean_roc(curves):
+    grid = plot_data.grid(max(curve.non_members for curve in curves))
+    found = np.stack([plot_data.found_at(curve, grid) for curve in curves])
+    return plot_data.mean_roc(grid, found, np.array([curve.members for curve in curves]), 0.95)
+
+
 def test_mean_curve_of_known_targets():
     first = roc.roc([3, 2, 1, 0], np.array([True, False, True, False]))
     second = roc.roc([3, 2, 1, 0], np.array([False, False, True, True]))
-    drawn = plot_data.mean_roc([first, second], 0.95)
+    drawn = mean_roc([first, second])
     assert (drawn.fpr[0], drawn.fpr[-1], len(drawn.fpr)) == (0.5, 1.0, plot_data.POINTS)
     assert drawn.tpr[0] == 0.5
     assert drawn.tpr[-1] == 1
     assert drawn.band == "targets"
     assert drawn.low[0] == pytest.approx(0.025)
-    alone = plot_data.mean_roc([first], 0.95)
+    alone = mean_roc([first])
     low, high = clopper_pearson(2, 2)
     assert (alone.band, alone.low[0], alone.high[0]) == ("exact", float(low), float(high))
 
@@ -172,7 +178,7 @@ def test_mean_curve_of_known_targets():
 def test_mean_curve_agrees_with_the_rates():
     scores, members = population(models=4, records=1000)
     own = [roc.roc(row, truth) for row, truth in zip(scores, members, strict=True)]
-    drawn = plot_data.mean_roc(own, 0.95)
+    drawn = mean_roc(own)
     for fpr, tpr, low, high in zip(drawn.fpr, drawn.tpr, drawn.low, drawn.high, strict=True):
         each = [curve.true_positives[curve.fpr <= fpr * (1 + 1e-9)].max() / curve.members for curve in own]
         assert tpr == pytest.approx(np.mean(each), abs=1e-12)

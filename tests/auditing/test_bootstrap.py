@@ -203,7 +203,7 @@ def test_fewer_replicates_for_huge_audits():
     assert affordable(1000, 64, 1800) == 1000
     assert affordable(1000, 128, 50_000) == module.CELLS // (128 * 50_000)
     assert affordable(1000, 1000, 10**6) == module.FEWEST
-    assert affordable(150, 1000, 10**6) == 150
+    assert affordable(80, 1000, 10**6) == 80
 
 
 def normal_replicates(rng, count, observed, by_records, by_cell):

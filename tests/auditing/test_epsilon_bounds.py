@@ -168,7 +168,7 @@ def test_few_values_are_all_looked_at():
     rng = np.random.default_rng(1)
     members = rng.random(2_000) < 0.5
     scores = rng.binomial(4, np.where(members, 0.8, 0.3)).astype(float)
-    own = groups(scores[None], members[None])[0]
+    (own,) = groups(scores[None], members[None])
     assert few_values(own, 30).tolist() == [0, 1, 2, 3, 4]
     found = rank_thresholds(own, 2.0, 0.05)
     assert found[0].tolist() == [1, 2, 3, 4]
@@ -184,7 +184,7 @@ def test_a_tie_is_never_cut_in_two():
     rng = np.random.default_rng(2)
     members = rng.random(4_000) < 0.5
     scores = np.round(rng.normal(size=4_000) + members, 1)
-    own = groups(scores[None], members[None])[0]
+    (own,) = groups(scores[None], members[None])
     assert few_values(own, 23) is None
     found = rank_thresholds(own, 2.0, 0.05)
     level = 0.05 / (2 * len(found[0]))

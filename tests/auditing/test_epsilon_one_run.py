@@ -71,7 +71,7 @@ def test_randomized_response_under_all_guesses():
     again = copy.deepcopy(rng)
     found = bounds(answers.astype(float), members, OneRun(), delta=0, rng=rng)[0]
     assert 1.4 < found < 1.5
-    _, judged = groups(answers[None].astype(float), members[None])[0].split(0.5, again)
+    _, judged = next(groups(answers[None].astype(float), members[None])).split(0.5, again)
     assert len(judged) == pytest.approx(20_000, rel=0.03)  # guessed are those that were not used to choose
     right = int((judged.members == 1).sum() + (judged.non_members == 0).sum())
     assert found == pytest.approx(one_run_epsilon(right, len(judged), len(judged)), abs=1e-8)
@@ -92,14 +92,14 @@ def test_dependent_records_are_covered_where_exact_limits_are_not():
 
 def test_ties_are_guessed_together():
     members = np.array([True, False] * 10)
-    own = groups(np.repeat([[3.0, 1.0, 0.0]], [4, 6, 10], axis=1), members[None])[0]
+    (own,) = groups(np.repeat([[3.0, 1.0, 0.0]], [4, 6, 10], axis=1), members[None])
     _, guesses = cuts(own).count(own)
     # 1, 2 or 4 of the highest are the four that score 3; 8 are the ten from 1 on; the lowest are always ten.
     assert guesses.tolist() == [4, 4, 4, 10, 10, 10, 10, 10, 14, 14, 14, 20]
 
 
 def test_equal_scores_are_one_guess():
-    own = groups(np.zeros((1, 40)), (np.arange(40) < 20)[None])[0]
+    (own,) = groups(np.zeros((1, 40)), (np.arange(40) < 20)[None])
     right, guesses = cuts(own).count(own)
     assert set(guesses.tolist()) == {40}
     assert set(right.tolist()) == {20}

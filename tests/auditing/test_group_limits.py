@@ -7,7 +7,7 @@ from scipy.stats import t
 import reticent
 from reticent.auditing.crossed_variance import area_interval, share_interval
 from reticent.auditing.group_limits import group_limits
-from reticent.auditing.group_rates import areas, rates
+from reticent.auditing.group_rates import seen
 from reticent.auditing.groups import against_others
 from reticent.auditing.partition import by_class, by_column
 from reticent.auditing.roc import roc
@@ -32,7 +32,7 @@ def made(seed=0, targets=8, records=2000, sizes=(1, 9), shift=0.0, extra=0.0, at
 def test_limits_stand_at_the_level_of_all_groups_and_attacks():
     partition, scores, members = made(shift=1.0)
     shown = group_limits([partition, partition], scores, members, first="a0").areas[0][1]
-    area = areas(scores[shown.attack], members, partition.codes, 2)
+    area = seen(scores[shown.attack], members, partition.codes, 2).area
     variance, freedom = area.variance()
     # 2 partitions x 2 groups x 2 attacks; the larger group's own variance is the smaller one of the two here.
     low, _ = area_interval(area.value[1], variance[1], freedom[1], 1, 1 - 0.05 / 8)
@@ -47,8 +47,8 @@ def test_the_two_limits_of_an_excess_share_its_level():
     partition, scores, members = made(extra=1.0, attacks=1)
     found = group_limits([partition], scores, members, first="a0", fpr=0.05).excesses[0][0]
     limits = []
-    for kind in (members, ~members):
-        rate = rates(scores["a0"], members, partition.codes, 2, 0.05, kind)
+    told = seen(scores["a0"], members, partition.codes, 2, 0.05)
+    for kind, rate in ((members, told.found), (~members, told.wrong)):
         variance, free = rate.variance()
         counts = (int(rate.records[0]), int((kind & (partition.codes == 0)).sum()))
         # 2 groups and 1 attack, then two limits.
@@ -58,7 +58,7 @@ def test_the_two_limits_of_an_excess_share_its_level():
 
 def test_a_group_that_is_told_apart_well_has_the_spread_that_others_records_would_have():
     partition, scores, members = made(sizes=(1, 40), extra=3.0, attacks=1)
-    area = areas(scores["a0"], members, partition.codes, 2)
+    area = seen(scores["a0"], members, partition.codes, 2).area
     few, many = area.records
     found = group_limits([partition], scores, members, first="a0").areas[0][0]
     arm = t.isf(0.05 / 4, few - 2) * np.sqrt(area.mean[1] * many / few)  # 2 groups and 1 attack
@@ -79,7 +79,7 @@ def test_one_model_needs_more_records_of_a_group():
 def test_a_group_that_differs_is_not_named_unless_it_leaks_and_leaks_more(sizes, shift, extra):
     partition, scores, members = made(sizes=sizes, shift=shift, extra=extra, attacks=1)
     chosen = np.arange(len(sizes))
-    gap, variance, free = against_others(areas(scores["a0"], members, partition.codes, len(sizes)), chosen)
+    gap, variance, free = against_others(seen(scores["a0"], members, partition.codes, len(sizes)).area, chosen)
     assert 2 * t.sf(abs(gap[0]) / np.sqrt(variance[0]), free[0]) < 0.001
     assert group_limits([partition], scores, members, first="a0").exposed is None
 
@@ -103,7 +103,7 @@ def test_a_difference_is_corrected_for_all_groups_and_attacks(sizes, comparisons
     partition, scores, members = made(sizes=sizes, shift=0.8, extra=0.2)
     found = group_limits([partition], scores, members, first="a0").exposed
     count = len(sizes)
-    gap, variance, free = against_others(areas(scores["a1"], members, partition.codes, count), np.arange(count))
+    gap, variance, free = against_others(seen(scores["a1"], members, partition.codes, count).area, np.arange(count))
     p = 2 * t.sf(gap[0] / np.sqrt(variance[0]), free[0])
     assert found.p_corrected == pytest.approx(comparisons * p, rel=1e-9)
     strict = [1 - factor * found.p_corrected for factor in (1.01, 0.99)]
@@ -122,7 +122,7 @@ def test_the_verdicts_attack_goes_first_where_it_shows_the_group():
 def test_a_class_that_scores_high_as_a_whole_shows_no_excess():
     partition, scores, members = made(lift=2.0)
     found = group_limits([partition], scores, members, first="a0", fpr=0.05)
-    assert rates(scores["a0"], members, partition.codes, 2, 0.05).value[0] > 0.3
+    assert seen(scores["a0"], members, partition.codes, 2, 0.05).found.value[0] > 0.3
     assert found.exposed is None
     assert found.excesses[0][0].fpr > 0.3
     assert found.excesses[0][0].least < 0.02
@@ -131,7 +131,7 @@ def test_a_class_that_scores_high_as_a_whole_shows_no_excess():
 def test_false_alarms_of_all_records_have_no_variance_of_their_own():
     partition, scores, members = made(lift=1.0)
     codes = np.zeros_like(partition.codes)
-    moments = rates(scores["a0"], members, codes, 1, 0.05, ~members)
+    moments = seen(scores["a0"], members, codes, 1, 0.05).wrong
     assert moments.value[0] == pytest.approx(0.05, abs=0.002)
     # Whoever is flagged moves the threshold: a record's influence on the rate that it is chosen by is nearly nothing.
     assert moments.each.max() < 0.2 * 0.05 * 0.95 / 1000

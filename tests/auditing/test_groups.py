@@ -11,7 +11,7 @@ from reticent.attacks.base import Problem
 from reticent.auditing.bootstrap import bootstrap
 from reticent.auditing.crossed_variance import area_interval, share_interval
 from reticent.auditing.exposure import exposure
-from reticent.auditing.group_rates import areas, rates
+from reticent.auditing.group_rates import seen
 from reticent.auditing.groups import groups, mean, records_needed
 from reticent.auditing.intervals import clopper_pearson, degenerate
 from reticent.auditing.partition import by_class, by_column
@@ -60,7 +60,7 @@ def said(grouping, names=()):
 @pytest.mark.parametrize("rounded", [None, 0])
 def test_areas_equal_the_auc_of_each_group(rounded):
     scores, members, codes = plain(rounded=rounded)
-    area = areas(scores, members, codes, 4)
+    area = seen(scores, members, codes, 4).area
     for g in range(4):
         expected = auc(scores[:, codes == g], members[:, codes == g])
         assert area.observed[:, g].tolist() == pytest.approx(expected.tolist())
@@ -69,7 +69,7 @@ def test_areas_equal_the_auc_of_each_group(rounded):
 @pytest.mark.parametrize("rounded", [None, 0])
 def test_variances_of_areas_are_delongs(rounded):
     scores, members, codes = plain(rounded=rounded)
-    area = areas(scores, members, codes, 4)
+    area = seen(scores, members, codes, 4).area
     total = np.zeros((4, 300))
     for t in range(6):
         for g in range(4):
@@ -86,12 +86,12 @@ def test_variances_of_areas_are_delongs(rounded):
 @pytest.mark.parametrize("fpr", [0.1, 0.01])
 def test_rates_are_those_of_one_threshold_for_all_records(fpr):
     scores, members, codes = plain()
-    rate = rates(scores, members, codes, 4, fpr)
+    rate = seen(scores, members, codes, 4, fpr).found
     for t in range(6):
         called = scores[t] >= tpr_at_fpr(scores[t], members[t], fpr).threshold
         for g in range(4):
             assert rate.observed[t, g] == pytest.approx(called[members[t] & (codes == g)].mean())
-    overall = rates(scores, members, np.zeros(300, dtype=int), 1, fpr).observed[:, 0]
+    overall = seen(scores, members, np.zeros(300, dtype=int), 1, fpr).found.observed[:, 0]
     assert overall.tolist() == [roc(s, m).at_fpr(fpr).tpr for s, m in zip(scores, members, strict=True)]
 
 
@@ -102,7 +102,7 @@ def test_closed_form_equals_the_crossed_bootstrap(targets, records, kind):
     members = Membership.draw(max(targets, 2), records, 0).matrix[:targets]
     strength = {"nothing": 0, "alike": 1, "unlike": 1 + 0.5 * rng.normal(size=(targets, 1))}[kind]
     scores = rng.normal(size=(targets, records)) + strength * members + rng.normal(size=records)
-    area = areas(scores, members, np.zeros(records, dtype=int), 1)
+    area = seen(scores, members, np.zeros(records, dtype=int), 1).area
     drawn = bootstrap(scores, members, (), 3000, rng, oracle=False).estimate(0, area.observed[:, 0], 1, 0.95).interval
     variance, freedom = area.variance()
     closed = area_interval(area.value[0], variance[0], freedom[0], records // 2, 0.95)
@@ -113,7 +113,7 @@ def test_closed_form_equals_the_crossed_bootstrap(targets, records, kind):
 
 def test_the_variance_of_a_rate_is_the_bootstraps_with_the_threshold_redrawn():
     scores, members, codes = plain(8, 1200, 3, 2)
-    rate = rates(scores, members, codes, 3, 0.1)
+    rate = seen(scores, members, codes, 3, 0.1).found
     rng, drawn = np.random.default_rng(0), []
     for _ in range(400):
         rows = rng.integers(0, 1200, 1200)
@@ -132,11 +132,11 @@ def test_order_and_names_of_groups_and_monotone_scores_change_nothing(seed):
     scores, members, codes = plain(4, 120, 3, seed % 1000)
     rng = np.random.default_rng(seed)
     order, names = rng.permutation(120), rng.permutation(3)
-    one = areas(scores, members, codes, 3)
-    other = areas(np.exp(scores[:, order]), members[:, order], names[codes[order]], 3)
+    one = seen(scores, members, codes, 3).area
+    other = seen(np.exp(scores[:, order]), members[:, order], names[codes[order]], 3).area
     assert np.allclose(other.observed[:, names], one.observed)
     assert other.mean[names].tolist() == pytest.approx(one.mean.tolist())
-    flipped = areas(scores, ~members, codes, 3)
+    flipped = seen(scores, ~members, codes, 3).area
     assert np.allclose(flipped.observed, 1 - one.observed)
     assert flipped.mean.tolist() == pytest.approx(one.mean.tolist())
 

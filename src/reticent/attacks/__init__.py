@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent import seeds
+from reticent import scratch, seeds
 from reticent.attacks import (
     attack_p,
     attack_r,
@@ -147,8 +147,8 @@ def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
             f"{spec.method}: expected float64 scores of shape {problem.shape} (targets, records), got {result.dtype} "
             f"of shape {result.shape}: this is a fault of the attack"
         )
-    if not np.isfinite(result).all():
-        bad = np.count_nonzero(~np.isfinite(result), axis=1)
+    bad = np.array([np.count_nonzero(~np.isfinite(row)) for (row,) in scratch.rows(result)])
+    if bad.any():
         raise NonFiniteError(
             f"{spec.method}: expected finite scores, got {bad.max()} NaN or infinite of {result.shape[1]} for target "
             f"{problem.targets[bad.argmax()]}: check its signals for extreme values"
@@ -165,8 +165,10 @@ def _scores(spec: Spec, problem: Problem, seed: int) -> Floats:
         found = entry.score(spec, view(entry, spec, part), seeds.rng(seed, "attack", spec.method))
         if len(rows) == len(problem.targets):
             return found
-        result = np.empty(problem.shape) if result is None else result
-        result[rows] = found
+        result = scratch.zeros(problem.shape) if result is None else result
+        for row, (one,) in zip(rows, scratch.rows(found), strict=True):
+            result[row] = one
+        scratch.release(result)
     assert result is not None
     return result
 

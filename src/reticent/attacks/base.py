@@ -159,7 +159,9 @@ class Problem:
         return cls(signals, known, rows, learned, population, replicas, units, imitators, probed or {}, inputs)
 
     def among(self, ids: NDArray[np.int64]) -> "Problem":
-        """Keep some of the records ``(K,)``, in their order, of answers in memory."""
+        """Keep some of the records ``(K,)``, in their order; all of them stay where they are."""
+        if np.array_equal(ids, np.arange(self.signals.records)):
+            return self
         replicas = None if self.replicas is None else np.asarray(self.replicas[:, ids])
         known = Membership(self.membership.matrix[:, ids])
         units = None if self.units is None else self.units.among(ids)
@@ -185,7 +187,8 @@ class Problem:
     @property
     def members(self) -> NDArray[np.bool_]:
         """Which targets were trained on which records ``(T, N)``, or units ``(T, U)`` where these are audited."""
-        return self.drawn.matrix[self.targets]
+        drawn = self.drawn.matrix
+        return drawn if np.array_equal(self.targets, np.arange(len(drawn))) else drawn[self.targets]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -277,6 +280,7 @@ class AttackEntry:
         needs: what else it looks at, given the options; by default nothing.
         usual: it may run where no attack is asked for (`jobs.attacks.fitting` chooses); not so variants that only
             reproduce released code, those that need models of a certain defense, and those that others outdo.
+        most: answers (targets times records) from which it takes hours, so that it runs only where it is named.
         fits: ``(spec, offer)`` refuses options that need what a problem does not hold, beyond what `check` sees.
         strong: it compares a record's answer with those of models that were not trained on it. The others do not, and
             miss most of a leak, so a gate passes nothing by them.
@@ -294,6 +298,7 @@ class AttackEntry:
     access: Access
     needs: Callable[[Any], Needs] = lambda _: Needs()
     usual: bool = True
+    most: int | None = None
     strong: bool = False
     fitted: bool = False
     short: Spec | None = None

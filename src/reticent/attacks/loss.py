@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from reticent import scratch
 from reticent.attacks.base import AttackEntry, Problem
 from reticent.signals.matrix import Floats, log_probability
 from reticent.spec import Spec
@@ -33,9 +34,10 @@ def score(spec: Loss, problem: Problem, rng: np.random.Generator) -> Floats:
 
     Cost: O(T N).
     """
-    scores = np.empty(problem.shape)
+    scores = scratch.zeros(problem.shape)
     for block in problem.signals.blocks(2 * problem.signals.queries):
         scores[:, block] = log_probability(problem.signals.margins[problem.targets, block][:, :, 0])
+        scratch.release(scores)
     return scores
 
 

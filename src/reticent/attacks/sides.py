@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent import scratch
 from reticent.attacks import leave_one_out
 from reticent.attacks.balance import Balance, Dropped
 from reticent.attacks.base import Problem, Rows
@@ -117,10 +118,13 @@ def blocks(problem: Problem, queries: int) -> Iterator[Block]:
 
 def averaged(problem: Problem, queries: int | None, ratio: Callable[[Compared], Floats], *, online: bool) -> Floats:
     """Score targets by a ratio ``(t, n)`` of what they are compared with: the mean over queries, by default all."""
-    number, scores = queries or problem.signals.queries, np.zeros(problem.shape)
+    number, scores = queries or problem.signals.queries, scratch.zeros(problem.shape)
     for one in compared(problem, number, online=online):
         scores[one.targets, one.records] += ratio(one)
-    return scores / number
+        scratch.release(scores)
+    for (row,) in scratch.rows(scores):
+        np.divide(row, number, out=row)
+    return scores
 
 
 def compared(problem: Problem, queries: int, *, online: bool) -> Iterator[Compared]:

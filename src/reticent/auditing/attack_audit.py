@@ -6,13 +6,12 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reticent import checks
-from reticent.arrays import Bools, Floats
-from reticent.auditing import transferred_threshold
+from reticent import checks, scratch, threads
+from reticent.auditing import plot_data, transferred_threshold
 from reticent.auditing.bootstrap import bootstrap
-from reticent.auditing.intervals import auc_interval, clopper_pearson, tail
-from reticent.auditing.plot_data import histogram, mean_roc
-from reticent.auditing.roc import Roc, allowed, auc, balanced_accuracy_at, records_needed, roc, tied, two_groups
+from reticent.auditing.intervals import clopper_pearson, ranked_auc_interval, tail
+from reticent.auditing.ranked import Ranked
+from reticent.auditing.roc import Point, Roc, allowed, curve, records_needed, tied, two_groups
 from reticent.auditing.weighted_roc import FIXED
 from reticent.errors import InputError
 from reticent.findings.attack import Audit, BalancedAccuracy, Overall, Redrawn, TargetAccuracy, TargetAudit
@@ -72,11 +71,20 @@ def audit_attack(
     rates = _options(fprs, confidence, replicates)
     reference = None if reference_scores is None else two_groups(*reference_scores, ndim=2)
     thresholds = transferred_threshold.thresholds(values, rows, reference)
-    curves = [roc(row, own) for row, own in zip(values, rows, strict=True)]
-    audited = tuple(
-        _target(model, score, own, curve, rates, confidence, None if thresholds is None else float(thresholds[t]))
-        for t, (model, score, own, curve) in enumerate(zip(numbers.tolist(), values, rows, curves, strict=True))
-    )
+    counts, fewest = rows.sum(axis=1), int(rows.sum(axis=1).min())
+    grid, found = plot_data.grid(values.shape[1] - fewest), np.empty((len(values), plot_data.POINTS), dtype=np.int64)
+    made: dict[int, tuple[TargetAudit, list[Point]]] = {}
+
+    def one_target(t: int) -> None:
+        ranked = Ranked.of(values[t], rows[t])
+        vertices = curve(ranked)
+        found[t] = plot_data.found_at(vertices, grid)
+        threshold = None if thresholds is None else float(thresholds[t])
+        made[t] = _target(int(numbers[t]), ranked, vertices, rates, confidence, threshold)
+        scratch.release(values)
+
+    threads.each(one_target, range(len(values)), values.size)
+    audited = tuple(made[t][0] for t in range(len(values)))
     drawn = bootstrap(values, rows, rates, replicates, rng, thresholds)
     inside, outside = (min(getattr(one, kind) for one in audited) for kind in ("members", "non_members"))
 
@@ -85,7 +93,7 @@ def audit_attack(
 
     def overall(index: int, fpr: float) -> OverallRate:
         """Summarise one rate, if every target can measure it, and tell whether equal scores decide it."""
-        points = [curve.at_fpr(fpr) for curve in curves]
+        points = [made[t][1][index] for t in range(len(values))]
         unresolved = OverallRate(
             fpr=fpr,
             records_needed=records_needed(fpr),
@@ -117,8 +125,8 @@ def audit_attack(
             ),
         ),
         targets=audited,
-        roc=mean_roc(curves, confidence),
-        histogram=histogram(values, rows),
+        roc=plot_data.mean_roc(grid, found, counts, confidence),
+        histogram=plot_data.histogram(values, rows),
         bootstrap=Redrawn(replicates=drawn.replicates, over=drawn.over),
     )
 
@@ -136,30 +144,28 @@ def _options(fprs: Sequence[float], confidence: float, replicates: int) -> tuple
 
 
 def _target(
-    model: int,
-    scores: Floats,
-    members: Bools,
-    curve: Roc,
-    fprs: tuple[float, ...],
-    confidence: float,
-    threshold: float | None,
-) -> TargetAudit:
-    return TargetAudit(
+    model: int, ranked: Ranked, vertices: Roc, fprs: tuple[float, ...], confidence: float, threshold: float | None
+) -> tuple[TargetAudit, list[Point]]:
+    points = [vertices.at_fpr(fpr) for fpr in fprs]
+    members, non_members = ranked.sizes
+    transferred = None
+    if threshold is not None:
+        called, wrong = ranked.at_least(threshold)
+        transferred = (called / members + 1 - wrong / non_members) / 2
+    audited = TargetAudit(
         model=model,
-        members=curve.members,
-        non_members=curve.non_members,
-        auc=Area(value=float(auc(scores, members)), interval=auc_interval(scores, members, confidence)),
-        tpr_at_fpr=tuple(_rate(curve, fpr, confidence) for fpr in fprs),
+        members=members,
+        non_members=non_members,
+        auc=Area(value=ranked.auc(), interval=ranked_auc_interval(ranked, confidence)),
+        tpr_at_fpr=tuple(_rate(fpr, point, confidence) for fpr, point in zip(fprs, points, strict=True)),
         balanced_accuracy=TargetAccuracy(
-            transferred=None if threshold is None else balanced_accuracy_at(scores, members, threshold),
-            oracle=curve.balanced_accuracy()[0],
-            threshold=threshold,
+            transferred=transferred, oracle=vertices.balanced_accuracy()[0], threshold=threshold
         ),
     )
+    return audited, points
 
 
-def _rate(curve: Roc, fpr: float, confidence: float) -> Rate:
-    point = curve.at_fpr(fpr)
+def _rate(fpr: float, point: Point, confidence: float) -> Rate:
     unresolved = Rate(
         fpr=fpr, records_needed=records_needed(fpr), false_positives_allowed=point.false_positives_allowed
     )

@@ -15,8 +15,9 @@ That takes margins as roughly normal in a group of models, as LiRA does. Margins
 models may have the high ones, and then the record's own variance is next to nothing. And the most exposed of N records
 look worse than they are. So what counts is `distance_p_corrected`. Where `distance_p` could count at all, it is first
 raised to the exact chance over all memberships (`permutation_test`), which takes nothing for granted but that chance
-drew them, or to an upper limit of it that is small enough; then all are corrected for N by Holm's method: the chance
-that *any* record without a trace falls below a level is at most that level.
+drew them, or to an upper limit of it that is small enough, or where exact chances would be too many (`EXACT`); then all
+are corrected for N by Holm's method: the chance that *any* record without a trace falls below a level is at most that
+level.
 
 Paper: Feldman and Zhang (2020), "What neural networks memorize and why", section 1.2, for `memorisation`; its standard
 error is that of Agresti and Caffo (2000), one success and one failure added to each group, which is not 0 where all
@@ -24,13 +25,14 @@ models agree. `memorisation_soft` has the probability of the true label in place
 """
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
-from reticent import checks
+from reticent import checks, threads
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing import permutation_test
 from reticent.auditing.comparison.multiple import holm
@@ -46,6 +48,9 @@ COULD = 0.5
 """A corrected p-value from here on counts at no confidence, so that the exact one need not be computed."""
 SURELY = 1e-3
 """Where an upper limit of the exact chance, corrected, is at most this, it stands for it."""
+EXACT = 2**27
+"""Exact chances are computed for so many records times the square of the number of models: those nearest to being
+decided; for more the upper limit stands, which counts fewer of them. 2,048 records of 256 models, 32,768 of 64."""
 Masked = np.ma.MaskedArray[Any, np.dtype[np.float64]]
 """``(N,)``; masked where too few models saw, or did not see, the record. `tolist` gives None there."""
 
@@ -105,8 +110,8 @@ def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
         membership: who was trained on what ``(M, N)``.
 
     Returns:
-        One entry a record. Cost: one pass over the margins, and one over the logits, by blocks of records; and about
-        M^2 / 2 microseconds for each record that could be exposed.
+        One entry a record. Cost: three passes over the margins, and one over the logits, by blocks of records; and
+        about M^2 / 2 microseconds for each record that could be exposed, of at most `EXACT` / M^2.
 
     Raises:
         ShapeError: the two do not fit each other.
@@ -220,13 +225,26 @@ def _tests(signals: Signals, inside: Bools, distance: Masked, k_in: Ints, k_out:
     plain = np.where(tested, np.maximum(student, np.exp(permutation_test.log_least(models, k_in))), 1.0)
     p = plain.copy()
     could = np.flatnonzero(_corrected(p, tested) < COULD)
-    for block in signals.blocks():
-        here = could[np.searchsorted(could, block.start) : np.searchsorted(could, block.stop)]
-        if len(here):
-            margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, here - block.start, 0]
-            exact = permutation_test.chances(margins, inside[:, here], SURELY / np.count_nonzero(tested))
-            p[here] = np.maximum(p[here], exact)
+    chances = p.copy()
+    for here, margins in _of(signals, could):
+        chances[here] = permutation_test.limits(margins, inside[:, here])
+    count = max(1, int(np.count_nonzero(tested)))
+    unsure = could[chances[could] > SURELY / count]
+    # Of too many, those that are the nearest to being decided: the limit is up to some hundred times the chance.
+    nearest = np.argsort(np.abs(np.log(chances[unsure] * count)), kind="stable")
+    for here, margins in _of(signals, np.sort(unsure[nearest[: EXACT // len(inside) ** 2]])):
+        rows = zip(margins.T, inside[:, here].T, strict=True)
+        chances[here] = list(threads.ordered(lambda row: permutation_test.chance(*row), rows, margins.size))
+    p[could] = np.maximum(p[could], chances[could])
     return {"distance_p": _masked(plain, tested), "distance_p_corrected": _masked(_corrected(p, tested), tested)}
+
+
+def _of(signals: Signals, ids: Ints) -> Iterator[tuple[Ints, Floats]]:
+    """Read some records' margins ``(M, n)``, block by block."""
+    for block in signals.blocks():
+        here = ids[np.searchsorted(ids, block.start) : np.searchsorted(ids, block.stop)]
+        if len(here):
+            yield here, np.asarray(signals.margins[:, block], dtype=np.float64)[:, here - block.start, 0]
 
 
 def _corrected(p: Floats, tested: Bools) -> Floats:

@@ -19,7 +19,7 @@ from scipy.special import stdtr, stdtrit
 
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.crossed_variance import Moments, area_interval, freedom, share_interval
-from reticent.auditing.group_rates import areas, rates, sizes
+from reticent.auditing.group_rates import Seen, seen, sizes
 from reticent.auditing.groups import FEWEST, against_others, careful
 from reticent.auditing.intervals import tail
 from reticent.auditing.partition import Partition
@@ -39,11 +39,13 @@ class GroupLimits:
         areas: one entry a partition and group; None where it is too small.
         excesses: the same, of the share found beyond false alarms; None where no rate is measurable.
         exposed: the group that belongs into the verdict, or None.
+        first: what is seen under the verdict's attack, one entry a partition.
     """
 
     areas: tuple[tuple[AreaShown | None, ...], ...]
     excesses: tuple[tuple[ExcessShown | None, ...], ...]
     exposed: ExposedGroup | None
+    first: tuple[Seen, ...]
 
 
 def group_limits(
@@ -66,7 +68,7 @@ def group_limits(
         confidence: of all limits together, two-sided.
 
     Returns:
-        The limits. Cost: three sorts a target, attack and partition.
+        The limits. Cost: a sort a target, attack and partition.
     """
     count = sum(len(one.names) for one in partitions)
     comparisons = len(scores) * sum(1 if len(one.names) == 2 else len(one.names) for one in partitions)
@@ -83,6 +85,7 @@ def group_limits(
         tuple(tuple(map(_largest, zip(*(one.areas for one in attacks), strict=True))) for attacks in seen),
         tuple(tuple(map(_largest, zip(*(one.excesses for one in attacks), strict=True))) for attacks in seen),
         max(candidates, key=lambda one: (one.auc - one.others, one.auc_least), default=None),
+        tuple(one.told for attacks in seen for name, one in zip(scores, attacks, strict=True) if name == first),
     )
 
 
@@ -96,6 +99,7 @@ def limited(grouping: Grouping, limits: GroupLimits, at: int) -> Grouping:
 class _Seen:
     """One grouping under one attack."""
 
+    told: Seen
     area: Moments
     chosen: Ints
     areas: list[AreaShown | None]
@@ -109,20 +113,21 @@ def _seen(
     inside, outside = sizes(members, codes, count)
     few = FEWEST if len(members) > 1 else FEWEST_ALONE
     chosen = np.flatnonzero((inside.min(axis=0) >= few) & (outside.min(axis=0) >= few))
-    area = areas(scores, members, codes, count)
+    told = seen(scores, members, codes, count, fpr)
+    area = told.area
     shown: list[AreaShown | None] = [None] * count
     pairs = np.minimum(inside, outside).min(axis=0)
     for g, least in zip(chosen.tolist(), _least(area, chosen, pairs, confidence), strict=True):
         shown[g] = AreaShown(attack=attack, auc=float(area.value[g]), least=least)
     excesses: list[ExcessShown | None] = [None] * count
-    if fpr is not None:
-        found, wrong = (rates(scores, members, codes, count, fpr, kind) for kind in (members, ~members))
+    if told.found is not None and told.wrong is not None:
+        found, wrong = told.found, told.wrong
         # Two limits together: each at half of what is left.
         ends = [_share_limits(one, kind, 1 - (1 - confidence) / 2) for one, kind in ((found, inside), (wrong, outside))]
         for g in chosen.tolist():
             (tpr, fprs), (low, _), (_, high) = (float(one.value[g]) for one in (found, wrong)), ends[0][g], ends[1][g]
             excesses[g] = ExcessShown(attack=attack, tpr=tpr, tpr_least=low, fpr=fprs, fpr_most=high)
-    return _Seen(area, chosen, shown, excesses)
+    return _Seen(told, area, chosen, shown, excesses)
 
 
 def _least(area: Moments, chosen: Ints, pairs: Ints, confidence: float) -> Iterator[float]:

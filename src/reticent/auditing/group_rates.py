@@ -7,11 +7,17 @@ TPR is the one that gives a false-positive rate over *all* records, so every non
 group's ROC curve there.
 """
 
-import numpy as np
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.crossed_variance import Moments
-from reticent.auditing.roc import roc
+from reticent.auditing.ranked import Ranked
+from reticent.auditing.roc import Point, curve
 
 
 def sizes(members: Bools, codes: Ints, groups: int) -> tuple[Ints, Ints]:
@@ -29,39 +35,139 @@ def sizes(members: Bools, codes: Ints, groups: int) -> tuple[Ints, Ints]:
     return inside, np.bincount(codes, minlength=groups) - inside
 
 
-def areas(scores: Floats, members: Bools, codes: Ints, groups: int) -> Moments:
-    """Compute the AUC inside each group, ties counted half.
+@dataclass(frozen=True, eq=False)
+class Seen:
+    """What is seen of each group.
+
+    Attributes:
+        area: its AUC, ties counted half.
+        found: its TPR at the threshold that gives a false-positive rate over all records, or None without a rate.
+        wrong: its own false-positive rate there.
+        points: each target's point of the curve over all records at that rate.
+    """
+
+    area: Moments
+    found: Moments | None
+    wrong: Moments | None
+    points: tuple[Point, ...]
+
+
+def seen(scores: Floats, members: Bools, codes: Ints, groups: int, fpr: float | None = None) -> Seen:
+    """Look into each group.
 
     Args:
         scores: ``(T, N)``, checked; higher means member.
         members: booleans ``(T, N)``.
         codes: each record's group ``(N,)``, from 0 to G - 1.
         groups: G.
+        fpr: a rate over all records, above 0; without one no rates are computed.
 
     Returns:
-        Its moments; they mean nothing where a target has fewer than two members or non-members. Cost: T sorts.
+        Moments, which mean nothing where a target has fewer than two members or non-members. Cost: T sorts.
     """
-    inside, outside = sizes(members, codes, groups)
-    observed, each = np.zeros(inside.shape), np.zeros(inside.shape)
-    total = np.zeros(scores.shape[1])
-    for t, (row, own) in enumerate(zip(scores, members, strict=True)):
-        order = np.lexsort((row, codes))
-        ranked, hit = codes[order], own[order]
-        part = _components(row[order], hit, ranked, inside[t], outside[t])
-        observed[t] = np.bincount(ranked, np.where(hit, part, 0.0), groups) / np.maximum(inside[t], 1)
-        influence = np.empty(len(row))
-        influence[order] = (part - observed[t, ranked]) * np.where(
-            hit, _per_record(inside[t])[ranked], _per_record(outside[t])[ranked]
-        )
-        each[t] = np.bincount(codes, influence**2, groups)
-        total += influence
-    mean = np.bincount(codes, (total / len(scores)) ** 2, groups).astype(np.float64)
-    return Moments(observed, each, mean, np.bincount(codes, minlength=groups))
+    sides = sizes(members, codes, groups)
+    narrow = codes.astype(np.uint16) if groups <= 2**16 else codes  # 16 bits are sorted in one pass.
+    records = np.bincount(codes, minlength=groups)
+    area = _Pooled(sides[0].shape, len(codes))
+    both = [_Thresholded(sides[0].shape, len(codes)) for _ in sides] if fpr is not None else []
+    points = []
+
+    def look(t: int) -> tuple[_Told, list[tuple[_Told, _Moved]], Point | None]:
+        ranked, row, own = Ranked.of(scores[t], members[t]), np.asarray(scores[t]), members[t]
+        told = _area(ranked, row, own, codes, narrow, sides[0][t], sides[1][t])
+        rates: list[tuple[_Told, _Moved]] = []
+        point = None
+        if fpr is not None:
+            point, called, near, width = _called(ranked, row, fpr)
+            moved = np.where(own, 0.0, called - called[~own].mean()) / np.count_nonzero(~own)
+            for kind, count in ((own, sides[0][t]), (~own, sides[1][t])):
+                slope = np.bincount(codes, (near & kind) / width, groups) / np.maximum(count, 1)
+                rates.append((_share(called, kind, codes, count), _Moved(moved, slope)))
+        scratch.release(scores)
+        return told, rates, point
+
+    for t, (told, rates, point) in enumerate(threads.ordered(look, range(len(scores)), scores.size)):
+        area.add(t, told, codes)
+        for one, rate in zip(both, rates, strict=True):
+            one.add_moved(t, *rate, codes)
+        if point is not None:
+            points.append(point)
+    found, wrong = (one.moments(codes, records) for one in both) if both else (None, None)
+    return Seen(area.moments(codes, records), found, wrong, tuple(points))
+
+
+class _Told(NamedTuple):
+    """One target: each group's value ``(G,)``, and every record's influence on that of its group ``(N,)``."""
+
+    observed: Floats
+    influence: Floats
+
+
+class _Moved(NamedTuple):
+    """One target: how far each record moves the threshold's rate ``(N,)``, and a group's value with that ``(G,)``."""
+
+    threshold: Floats
+    slope: Floats
+
+
+class _Pooled:
+    """Values and influences of targets, added up one after the other."""
+
+    def __init__(self, shape: tuple[int, ...], records: int) -> None:
+        self.observed, self.each, self.total = np.zeros(shape), np.zeros(shape), np.zeros(records)
+
+    def add(self, t: int, told: _Told, codes: Ints) -> None:
+        self.observed[t] = told.observed
+        self.each[t] = np.bincount(codes, told.influence**2, self.each.shape[1])
+        self.total += told.influence
+
+    def moments(self, codes: Ints, records: Ints) -> Moments:
+        mean = np.bincount(codes, (self.total / len(self.each)) ** 2, self.each.shape[1]).astype(np.float64)
+        return Moments(self.observed, self.each, mean, records)
+
+
+class _Thresholded(_Pooled):
+    """The same of shares beyond a threshold that all non-members move."""
+
+    def __init__(self, shape: tuple[int, ...], records: int) -> None:
+        super().__init__(shape, records)
+        self.shared, self.together = np.zeros(shape[0]), np.zeros(shape)
+        self.slope, self.threshold = np.zeros(shape[1]), np.zeros(records)
+
+    def add_moved(self, t: int, told: _Told, moved: _Moved, codes: Ints) -> None:
+        self.add(t, told, codes)
+        self.slope += moved.slope / len(self.each)
+        self.shared[t] = (moved.threshold**2).sum()
+        self.together[t] = np.bincount(codes, told.influence * moved.threshold, self.each.shape[1])
+        self.threshold += moved.threshold
+
+    def moments(self, codes: Ints, records: Ints) -> Moments:
+        total, threshold, slope = self.total / len(self.each), self.threshold / len(self.each), self.slope
+        both = np.bincount(codes, total**2 - 2 * slope[codes] * total * threshold, self.each.shape[1])
+        mean = np.maximum(0.0, both + slope**2 * (threshold**2).sum())
+        each = self.each + self.shared[:, None] * slope**2 - 2 * slope * self.together
+        return Moments(self.observed, np.maximum(0.0, each), mean, records)
 
 
 def _per_record(count: Ints) -> Floats:
     """Return the weight of one of k records, with the factor that makes a variance of their mean unbiased."""
     return np.asarray(1 / np.sqrt(np.maximum(count, 1) * np.maximum(count - 1, 1)))
+
+
+def _area(
+    ranked: Ranked, scores: Floats, members: Bools, codes: Ints, narrow: NDArray[Any], inside: Ints, outside: Ints
+) -> _Told:
+    """Compute one target's AUC in each group."""
+    rising = ranked.order[::-1]
+    order = rising[np.argsort(narrow[rising], kind="stable")]
+    grouped, hit = codes[order], members[order]
+    part = _components(scores[order], hit, grouped, inside, outside)
+    observed = np.bincount(grouped, np.where(hit, part, 0.0), len(inside)) / np.maximum(inside, 1)
+    influence = np.empty(len(codes))
+    influence[order] = (part - observed[grouped]) * np.where(
+        hit, _per_record(inside)[grouped], _per_record(outside)[grouped]
+    )
+    return _Told(observed, influence)
 
 
 def _components(scores: Floats, members: Bools, codes: Ints, inside: Ints, outside: Ints) -> Floats:
@@ -73,7 +179,7 @@ def _components(scores: Floats, members: Bools, codes: Ints, inside: Ints, outsi
     first = np.flatnonzero(new)
     block = np.cumsum(new) - 1
     start, stop = first[block], np.append(first[1:], len(scores))[block]
-    begin = np.searchsorted(codes, codes, side="left")
+    begin = (np.cumsum(inside + outside) - inside - outside)[codes]
     hits = np.concatenate([[0], np.cumsum(members)])
     misses = np.arange(len(hits)) - hits
     below = [(sums[start] + sums[stop]) / 2 - sums[begin] for sums in (hits, misses)]
@@ -81,51 +187,17 @@ def _components(scores: Floats, members: Bools, codes: Ints, inside: Ints, outsi
     return np.asarray(np.where(members, below[1] / n, 1 - below[0] / m))
 
 
-def rates(
-    scores: Floats, members: Bools, codes: Ints, groups: int, fpr: float, counted: Bools | None = None
-) -> Moments:
-    """Compute each group's TPR at the threshold that gives a false-positive rate over all records.
-
-    Args:
-        scores: ``(T, N)``, checked; higher means member.
-        members: booleans ``(T, N)``.
-        codes: each record's group ``(N,)``, from 0 to G - 1.
-        groups: G.
-        fpr: the rate, above 0.
-        counted: booleans ``(T, N)``: whose share is computed, by default the members'; `~members` gives the groups' own
-            false-positive rates.
-
-    Returns:
-        Its moments; they mean nothing where a target has fewer than two of those counted. Cost: T sorts.
-    """
-    kinds = members if counted is None else counted
-    inside, _ = sizes(kinds, codes, groups)
-    observed, own, shared = np.zeros(inside.shape), np.zeros(inside.shape), np.zeros(len(scores))
-    slope, total, threshold = np.zeros(groups), np.zeros(scores.shape[1]), np.zeros(scores.shape[1])
-    together = np.zeros(inside.shape)
-    for t, (row, hit, kind) in enumerate(zip(scores, members, kinds, strict=True)):
-        called, near, width = _called(row, hit, fpr)
-        count = np.maximum(inside[t], 1)
-        observed[t] = np.bincount(codes, called & kind, groups) / count
-        slope += np.bincount(codes, (near & kind) / width, groups) / count / len(scores)
-        influence = np.where(kind, called - observed[t, codes], 0.0) * _per_record(inside[t])[codes]
-        own[t] = np.bincount(codes, influence**2, groups)
-        total += influence
-        moved = np.where(hit, 0.0, called - called[~hit].mean()) / np.count_nonzero(~hit)
-        shared[t] = (moved**2).sum()
-        together[t] = np.bincount(codes, influence * moved, groups)
-        threshold += moved
-    total, threshold = total / len(scores), threshold / len(scores)
-    both = np.bincount(codes, total**2 - 2 * slope[codes] * total * threshold, groups)
-    mean = np.maximum(0.0, both + slope**2 * (threshold**2).sum())
-    each = own + shared[:, None] * slope**2 - 2 * slope * together
-    return Moments(observed, np.maximum(0.0, each), mean, np.bincount(codes, minlength=groups))
+def _share(called: Bools, kind: Bools, codes: Ints, inside: Ints) -> _Told:
+    """Compute the share of those of a kind that are called members, in each group."""
+    observed = np.bincount(codes, called & kind, len(inside)) / np.maximum(inside, 1)
+    return _Told(observed, np.where(kind, called - observed[codes], 0.0) * _per_record(inside)[codes])
 
 
-def _called(scores: Floats, members: Bools, fpr: float) -> tuple[Bools, Bools, float]:
+def _called(ranked: Ranked, scores: Floats, fpr: float) -> tuple[Point, Bools, Bools, float]:
     """Say who is called a member, who would be within one standard error of the rate, and how wide that range is."""
-    curve = roc(scores, members)
-    error = (fpr * (1 - fpr) / curve.non_members) ** 0.5
-    point, low, high = (curve.at_fpr(rate) for rate in (fpr, max(0.0, fpr - error), min(1.0, fpr + error)))
+    vertices = curve(ranked)
+    error = (fpr * (1 - fpr) / vertices.non_members) ** 0.5
+    point, low, high = (vertices.at_fpr(rate) for rate in (fpr, max(0.0, fpr - error), min(1.0, fpr + error)))
     near = (scores >= high.threshold) & (scores < low.threshold)
-    return scores >= point.threshold, near, max(high.realised_fpr - low.realised_fpr, 1 / curve.non_members)
+    width = max(high.realised_fpr - low.realised_fpr, 1 / vertices.non_members)
+    return point, scores >= point.threshold, near, width

@@ -23,10 +23,10 @@ from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.comparison.multiple import holm
 from reticent.auditing.crossed_variance import Moments, area_interval, freedom, share_interval
 from reticent.auditing.exposure import Exposure, Masked
-from reticent.auditing.group_rates import areas, rates, sizes
+from reticent.auditing.group_rates import Seen, seen, sizes
 from reticent.auditing.intervals import tail
 from reticent.auditing.partition import Partition
-from reticent.auditing.roc import roc, tied, two_groups
+from reticent.auditing.roc import tied, two_groups
 from reticent.findings.audit import Group, GroupDifference, Grouping
 from reticent.findings.base import Interval
 from reticent.findings.numbers import Estimate, ShareEstimate
@@ -45,6 +45,7 @@ def groups(
     attack: str,
     fpr: float | None = None,
     confidence: float = 0.95,
+    told: Seen | None = None,
 ) -> Grouping:
     """Audit every group of records, and say whether one stands out.
 
@@ -56,9 +57,10 @@ def groups(
         attack: its name.
         fpr: the false-positive rate over all records whose threshold is used; None if none is measurable.
         confidence: of every interval, each by itself, and of the finding.
+        told: what is seen of the groups, where it is known already.
 
     Returns:
-        The grouping, without its sentence (`say.groups`). Cost: two sorts a target, whatever the number of groups.
+        The grouping, without its sentence (`say.groups`). Cost: a sort a target, whatever the number of groups.
 
     Raises:
         ShapeError: the arrays do not fit each other.
@@ -69,10 +71,10 @@ def groups(
     count = len(partition.names)
     inside, outside = sizes(rows, partition.codes, count)
     measurable = (inside.min(axis=0) >= FEWEST) & (outside.min(axis=0) >= FEWEST)
-    area = areas(values, rows, partition.codes, count)
-    rate = None if fpr is None else rates(values, rows, partition.codes, count, fpr)
+    told = seen(values, rows, partition.codes, count, fpr) if told is None else told
+    area, rate = told.area, told.found
     # One threshold serves all groups, so equal scores decide the rate of all or of none.
-    ties = fpr is not None and tied([roc(row, own).at_fpr(fpr) for row, own in zip(values, rows, strict=True)])
+    ties = tied(told.points)
     pairs, trials = np.minimum(inside, outside).min(axis=0).tolist(), inside.sum(axis=0).tolist()
     aucs = _estimates(area, measurable, lambda g, found: area_interval(*found, pairs[g], confidence))
     if rate is None:

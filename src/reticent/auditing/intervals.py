@@ -3,10 +3,10 @@
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import betainccinv, betaincinv, expit, logit, ndtri
-from scipy.stats import rankdata
 
 from reticent import checks
 from reticent.arrays import Floats
+from reticent.auditing.ranked import Ranked
 from reticent.auditing.roc import two_groups
 from reticent.errors import InputError
 from reticent.findings.base import Interval
@@ -103,18 +103,7 @@ def delong(scores: ArrayLike, members: ArrayLike) -> tuple[float, float]:
         ShapeError: the shapes differ, or `members` is not boolean.
         InputError: a score is NaN or infinite, or there are no members or no non-members.
     """
-    values, truth = two_groups(scores, members)
-    ranks = rankdata(values)
-    positive, negative = values[truth], values[~truth]
-    m, n = len(positive), len(negative)
-    # The structural components V10 (a member's share of non-members below it) and V01; sorted, so that the order of the
-    # records does not reach the last digit.
-    v10 = np.sort(ranks[truth] - rankdata(positive)) / n
-    v01 = 1 - np.sort(ranks[~truth] - rankdata(negative)) / m
-    area = float(v10.mean())
-    if min(m, n) < 2:
-        return area, area * (1 - area) / min(m, n)
-    return area, float(v10.var(ddof=1) / m + v01.var(ddof=1) / n)
+    return Ranked.of(*two_groups(scores, members)).delong()
 
 
 def degenerate(value: float, pairs: int, confidence: float) -> Interval:
@@ -153,11 +142,15 @@ def auc_interval(scores: ArrayLike, members: ArrayLike, confidence: float = 0.95
         ShapeError: the shapes differ, or `members` is not boolean.
         InputError: bad scores, an empty group, or a bad confidence.
     """
-    area, variance = delong(scores, members)
+    return ranked_auc_interval(Ranked.of(*two_groups(scores, members)), confidence)
+
+
+def ranked_auc_interval(ranked: Ranked, confidence: float = 0.95) -> Interval:
+    """Compute the interval of the AUC of records in their order; see `auc_interval`."""
+    area, variance = ranked.delong()
     alpha = tail(confidence)
-    truth = np.asarray(members)
     if variance <= 0 or not 0 < area < 1:
-        return degenerate(area, int(min(truth.sum(), (~truth).sum())), confidence)
+        return degenerate(area, min(ranked.sizes), confidence)
     arm = -float(ndtri(alpha)) * np.sqrt(variance) / (area * (1 - area))
     centre = logit(area)
     return float(expit(centre - arm)), float(expit(centre + arm))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from scipy.special import expit, stdtrit
 
-from reticent import checks
+from reticent import checks, scratch
 from reticent.arrays import Bools, Floats
 from reticent.auditing.intervals import tail
 
@@ -62,10 +62,8 @@ def membership_probability(ratios: Floats, members: Bools, confidence: float = 0
     checks.shape(members=chosen, expected=values.shape, meaning="(targets, records)")
     alpha = tail(confidence)
     parts = np.zeros((3, values.shape[1]))
-    step = max(1, BLOCK // len(values))
-    for start in range(0, values.shape[1], step):
-        block = slice(start, start + step)
-        parts[:, block] = _limits(expit(values[:, block]), chosen[:, block], alpha)
+    for block, (told, inside) in scratch.columns(BLOCK, values, chosen):
+        parts[:, block] = _limits(expit(told), inside, alpha)
     few = chosen.sum(axis=0) < FEWEST
     return MembershipProbability(*(np.ma.MaskedArray(np.where(few, 0.0, part), mask=few) for part in parts))
 

@@ -13,6 +13,7 @@ outliers with conformal p-values".
 
 import numpy as np
 
+from reticent import scratch
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.comparison.multiple import benjamini_hochberg
 from reticent.auditing.record_residuals import residuals
@@ -89,9 +90,10 @@ def named_records(
 
 def _scores(signals: Signals, eligible: Bools, count: int, targets: Ints, rng: np.random.Generator) -> Floats:
     """Score every record from equally many models without it ``(T, n)``."""
-    scores = np.empty((len(targets), signals.records))
+    scores = scratch.zeros((len(targets), signals.records))
     for block in signals.blocks():
         margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
         counts = np.full(margins.shape[1], count)
         scores[:, block] = residuals(margins, eligible[:, block], counts, targets, rng)
+        scratch.release(scores)
     return scores

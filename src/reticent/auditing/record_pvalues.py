@@ -13,12 +13,14 @@ Paper: "Reliability of LiRA over records" (arXiv 2605.25819), whose signed varia
 the same models and lifts the rate.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 from scipy.special import stdtr
 
+from reticent import scratch
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.crossed_variance import Moments, share_interval
 from reticent.auditing.exposure import Exposure, Masked
@@ -34,6 +36,8 @@ SURE = 0.99
 """Of the intervals of the calibration, all tenths together."""
 NEAR = 0.2
 """Student's tail serves where it gives non-members a rate this near to the one asked for, relatively."""
+CELLS = 2**18
+"""Margins that are put in order at once."""
 FEWEST_RECORDS = 200
 """Records from which there is a calibration by tenths."""
 
@@ -74,46 +78,64 @@ def record_pvalues(
     counts = np.maximum((~membership & among[:, None]).sum(axis=0) - 1, 0)
     if counts.max() < 2:
         return None
-    standard = np.empty((len(targets), signals.records))
-    ranks = np.empty_like(standard) if counts.min() + 1 >= 1 / fpr else None
+    found, ranked = scratch.zeros((len(targets), signals.records)), bool(counts.min() + 1 >= 1 / fpr)
     for block in signals.blocks():
         margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
         eligible = ~membership[:, block] & among[:, None]
-        standard[:, block] = residuals(margins, eligible, counts[block], targets, rng)
-        if ranks is not None:
-            ranks[:, block] = _ranks(margins, eligible, counts[block], targets, rng)
-    if ranks is not None:
-        return RecordPValues(RecordMethod.RANK, ranks, counts)
-    others = ~membership[targets] & ~np.isnan(standard)
-    # Where the models agree to the last digit there is no law of margins, but their number.
-    student = np.where(np.isposinf(standard), 1 / (counts + 1), stdtr(np.maximum(counts - 1, 1), -standard))
+        if ranked:
+            rng.random(margins.shape)  # What residuals would draw.
+        told = _ranks if ranked else residuals
+        found[:, block] = told(margins, eligible, counts[block], targets, rng)
+        scratch.release(found)
+    if ranked:
+        return RecordPValues(RecordMethod.RANK, found, counts)
+    student, rate = scratch.zeros(found.shape), _Share()
+    for at, (standard, p) in enumerate(scratch.rows(found, student)):
+        # Where the models agree to the last digit there is no law of margins, but their number.
+        p[:] = np.where(np.isposinf(standard), 1 / (counts + 1), stdtr(np.maximum(counts - 1, 1), -standard))
+        rate.add(p <= fpr, ~membership[targets[at]] & ~np.isnan(standard))
     # An interval does not help here: it is wide where models differ as a whole, and then Student's tail is off.
-    near = abs(share(student <= fpr, others, SURE).mean - fpr) <= NEAR * fpr
+    near = abs(rate.estimate(SURE).mean - fpr) <= NEAR * fpr
     if near or len(targets) < 2:
         return RecordPValues(RecordMethod.STUDENT, student, counts)
-    return RecordPValues(RecordMethod.RESIDUAL, _by_residuals(standard, others), counts)
+    return RecordPValues(RecordMethod.RESIDUAL, _by_residuals(found, membership[targets]), counts)
 
 
 def _ranks(margins: Floats, eligible: Bools, counts: Ints, targets: Ints, rng: np.random.Generator) -> Floats:
     """Rank each target among k eligible models, one of which is left out where the target is not itself one."""
     drawn = np.argmax(np.where(eligible, rng.random(margins.shape), -1.0), axis=0)
     spare = np.take_along_axis(margins, drawn[None], axis=0)[0]
-    found = np.empty((len(targets), margins.shape[1]))
-    for at, target in enumerate(targets.tolist()):
-        own = margins[target]
-        above = (eligible & (margins >= own)).sum(axis=0)
-        found[at] = (1 + above - np.where(eligible[target], 1, spare >= own)) / (counts + 1)
-    return found
+    step = max(1, CELLS // len(margins))
+    parts = (slice(start, start + step) for start in range(0, margins.shape[1], step))
+    above = np.concatenate([_at_or_above(margins[:, part], eligible[:, part])[targets] for part in parts], axis=1)
+    own = margins[targets]
+    return np.asarray((1 + above - np.where(eligible[targets], 1, spare >= own)) / (counts + 1))
 
 
-def _by_residuals(standard: Floats, others: Bools) -> Floats:
+def _at_or_above(margins: Floats, eligible: Bools) -> Ints:
+    """Count the eligible models whose margin of a record is at or above each model's ``(M, n)``."""
+    order = np.argsort(-margins.T, axis=1)
+    ordered = np.take_along_axis(margins.T, order, axis=1)
+    counted = np.take_along_axis(eligible.T, order, axis=1).cumsum(axis=1, dtype=np.int32)
+    last = np.ones(order.shape, dtype=np.bool_)
+    last[:, :-1] = ordered[:, 1:] != ordered[:, :-1]
+    # Of equal margins, all have what is counted at the last of them.
+    counted = np.minimum.accumulate(np.where(last, counted, len(margins))[:, ::-1], axis=1)[:, ::-1]
+    found = np.empty(order.shape, dtype=np.int64)
+    np.put_along_axis(found, order, counted, axis=1)
+    return found.T
+
+
+def _by_residuals(standard: Floats, members: Bools) -> Floats:
     """Compare with the standardized margins of non-members of the other targets."""
-    pool = np.sort(standard[others])
-    found = np.full(standard.shape, np.nan)
-    for at, (row, outside) in enumerate(zip(standard, others, strict=True)):
-        own, known = np.sort(row[outside]), ~np.isnan(row)
+    pool = np.sort(np.concatenate([row[~own & ~np.isnan(row)] for row, own in scratch.rows(standard, members)]))
+    found = scratch.zeros(standard.shape)
+    for row, inside, p in scratch.rows(standard, members, found):
+        known = ~np.isnan(row)
+        own = np.sort(row[~inside & known])
         above = (len(pool) - np.searchsorted(pool, row[known])) - (len(own) - np.searchsorted(own, row[known]))
-        found[at, known] = (1 + above) / (1 + len(pool) - len(own))
+        p[:] = np.nan
+        p[known] = (1 + above) / (1 + len(pool) - len(own))
     return found
 
 
@@ -130,15 +152,21 @@ def record_rates(tests: RecordPValues, members: Bools, exposed: Exposure, confid
     Returns:
         The finding. Cost: O(T N).
     """
-    known = ~np.isnan(tests.p)
-    called = known & (tests.p <= fpr)
+    alarms, found, tenths = _Share(), _Share(), list(_tenths(exposed))
+    for p, own in scratch.rows(tests.p, members):
+        known, called = ~np.isnan(p), p <= fpr
+        outside = known & ~own
+        alarms.add(called, outside)
+        found.add(called, known & own)
+        for one in tenths:
+            one.rate.add(called[one.records], outside[one.records])
     return RecordRates(
         method=tests.method,
         references=int(tests.references[tests.references > 1].min()),
         fpr=fpr,
-        false_alarms=share(called, known & ~members, SURE),
-        found=share(called, known & members, confidence),
-        tenths=tuple(_tenths(called, known & ~members, exposed, fpr)),
+        false_alarms=alarms.estimate(SURE),
+        found=found.estimate(confidence),
+        tenths=tuple(one.finding(fpr) for one in tenths),
     )
 
 
@@ -169,15 +197,31 @@ def own_rates(tests: RecordPValues, members: Bools, confidence: float, fpr: floa
     Returns:
         One entry a record.
     """
-    known = members & ~np.isnan(tests.p)
-    hits, trials = (known & (tests.p <= fpr)).sum(axis=0), known.sum(axis=0)
+    hits, trials = np.zeros((2, members.shape[1]), dtype=np.int64)
+    for p, own in scratch.rows(tests.p, members):
+        hits += own & (p <= fpr)
+        trials += own & ~np.isnan(p)
     some = np.maximum(trials, 1)
     ends = clopper_pearson(hits, some, confidence)
     return OwnRates(*(np.ma.MaskedArray(np.where(trials, one, 0.0), mask=trials == 0) for one in (hits / some, *ends)))
 
 
-def _tenths(called: Bools, counted: Bools, exposed: Exposure, fpr: float) -> list[RateOfTenth]:
-    found = []
+@dataclass(frozen=True, eq=False)
+class _Tenth:
+    """A tenth of the records, and the rate of false alarms among them."""
+
+    by: Literal["exposure", "scale"]
+    tenth: int
+    records: Ints
+    rate: "_Share"
+
+    def finding(self, fpr: float) -> RateOfTenth:
+        rate = self.rate.estimate(1 - (1 - SURE) / 20)
+        off = not rate.interval[0] <= fpr <= rate.interval[1]
+        return RateOfTenth(by=self.by, tenth=self.tenth, rate=rate, off=off)
+
+
+def _tenths(exposed: Exposure) -> Iterator[_Tenth]:
     ordered: tuple[tuple[Literal["exposure", "scale"], Masked], ...]
     ordered = ("exposure", exposed.exposure), ("scale", exposed.std_out)
     for by, values in ordered:
@@ -186,10 +230,7 @@ def _tenths(called: Bools, counted: Bools, exposed: Exposure, fpr: float) -> lis
             continue
         order = known[np.argsort(values.data[known], kind="stable")]
         for tenth, records in enumerate(np.array_split(order, 10), start=1):
-            rate = share(called[:, records], counted[:, records], 1 - (1 - SURE) / 20)
-            off = not rate.interval[0] <= fpr <= rate.interval[1]
-            found.append(RateOfTenth(by=by, tenth=tenth, rate=rate, off=off))
-    return found
+            yield _Tenth(by, tenth, records, _Share())
 
 
 def share(called: Bools, counted: Bools, confidence: float) -> ShareEstimate:
@@ -203,16 +244,40 @@ def share(called: Bools, counted: Bools, confidence: float) -> ShareEstimate:
     Returns:
         The mean share. The variance is that of a crossed design (`crossed_variance`).
     """
-    sizes = counted.sum(axis=1)
-    weight = 1 / np.sqrt(np.maximum(sizes, 1) * np.maximum(sizes - 1, 1))[:, None]
-    observed = (called & counted).sum(axis=1) / np.maximum(sizes, 1)
-    influence = np.where(counted, called - observed[:, None], 0.0) * weight
-    each, mean = (influence**2).sum(axis=1), (influence.mean(axis=0) ** 2).sum()
-    records = np.array([int(counted.any(axis=0).sum())])
-    moments = Moments(observed[:, None], each[:, None], np.array([mean]), records)
-    variance, free = moments.variance()
-    value = float(moments.value[0])
-    ends = share_interval(
-        value, float(variance[0]), float(free[0]), (int(max(1, records[0])), int(max(1, sizes.sum()))), confidence
-    )
-    return ShareEstimate(mean=value, std=None if moments.std is None else float(moments.std[0]), interval=ends)
+    found = _Share()
+    for row in zip(called, counted, strict=True):
+        found.add(*row)
+    return found.estimate(confidence)
+
+
+class _Share:
+    """A share and its moments, one target after the other."""
+
+    def __init__(self) -> None:
+        self._observed: list[float] = []
+        self._each: list[float] = []
+        self._size = 0
+        self._total: Floats | float = 0.0
+        self._counted: Bools | bool = False
+
+    def add(self, called: Bools, counted: Bools) -> None:
+        """Take a target's records ``(N,)`` in."""
+        size = int(counted.sum())
+        observed = (called & counted).sum() / max(size, 1)
+        influence = np.where(counted, called - observed, 0.0) * (1 / np.sqrt(max(size, 1) * max(size - 1, 1)))
+        self._observed.append(float(observed))
+        self._each.append(float((influence**2).sum()))
+        self._size += size
+        self._total = self._total + influence
+        self._counted = self._counted | counted
+
+    def estimate(self, confidence: float) -> ShareEstimate:
+        """Average over the targets; see `share`."""
+        observed, each = np.array([self._observed]).T, np.array([self._each]).T
+        mean = np.array([np.sum((self._total / len(observed)) ** 2)])
+        records = np.array([int(np.sum(self._counted))])
+        moments = Moments(observed, each, mean, records)
+        variance, free = moments.variance()
+        value, sizes = float(moments.value[0]), (int(max(1, records[0])), max(1, self._size))
+        ends = share_interval(value, float(variance[0]), float(free[0]), sizes, confidence)
+        return ShareEstimate(mean=value, std=None if moments.std is None else float(moments.std[0]), interval=ends)

@@ -11,10 +11,10 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.stats import rankdata
 
-from reticent import checks
+from reticent import checks, scratch
 from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing.ranked import Ranked
 from reticent.errors import InputError
 
 UNUSED = 0.1
@@ -227,15 +227,17 @@ def roc(scores: ArrayLike, members: ArrayLike) -> Roc:
         ShapeError: the shapes differ, or `members` is not boolean.
         InputError: a score is NaN or infinite, or there are no members or no non-members.
     """
-    values, truth = two_groups(scores, members)
-    order = np.argsort(-values, kind="stable")
-    ranked, hit = values[order], truth[order]
-    last = np.flatnonzero(np.append(ranked[1:] != ranked[:-1], np.True_))
-    found = np.cumsum(hit)[last]
+    return curve(Ranked.of(*two_groups(scores, members)))
+
+
+def curve(ranked: Ranked) -> Roc:
+    """Take every vertex of the curve of records in their order; see `roc`."""
+    ends = ranked.ends
+    found = ranked.found[ends]
     return Roc(
-        thresholds=np.concatenate([[np.inf], ranked[last]]),
-        true_positives=np.concatenate([[0], found]).astype(np.int64),
-        false_positives=np.concatenate([[0], last + 1 - found]).astype(np.int64),
+        thresholds=np.concatenate([[np.inf], ranked.scores[ends - 1]]),
+        true_positives=np.concatenate([[0], found]),
+        false_positives=np.concatenate([[0], ends - found]),
     )
 
 
@@ -256,10 +258,9 @@ def auc(scores: ArrayLike, members: ArrayLike) -> Floats:
         InputError: a score is NaN or infinite, or a row has no members or no non-members.
     """
     values, truth = two_groups(scores, members, ndim=(1, 2))
-    ranks = rankdata(values, axis=-1)
-    positive = truth.sum(axis=-1, dtype=np.int64)
-    total = np.where(truth, ranks, 0.0).sum(axis=-1)
-    return np.asarray((total - positive * (positive + 1) / 2) / (positive * (values.shape[-1] - positive)))
+    if values.ndim == 1:
+        return np.asarray(Ranked.of(values, truth).auc())
+    return np.array([Ranked.of(*row).auc() for row in scratch.rows(values, truth)])
 
 
 def tpr_at_fpr(scores: ArrayLike, members: ArrayLike, fpr: float) -> Point:

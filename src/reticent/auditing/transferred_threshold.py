@@ -7,10 +7,13 @@ they are its own.
 
 import numpy as np
 
+from reticent import scratch
 from reticent.arrays import Bools, Floats
 
 GRID = 1001
 """Candidate thresholds: this many quantiles of the pooled scores, or all distinct scores if there are no more."""
+POOLED = 2**24
+"""Scores of which these are quantiles, at most."""
 
 
 def thresholds(scores: Floats, members: Bools, reference: tuple[Floats, Bools] | None = None) -> Floats | None:
@@ -26,14 +29,20 @@ def thresholds(scores: Floats, members: Bools, reference: tuple[Floats, Bools] |
     """
     targets = len(scores)
     if reference is not None:
-        grid = candidates(reference[0])
+        grid = candidates(some(reference[0]))
         return np.full(targets, _best(grid, gaps(*reference, grid).mean(axis=0)))
     if targets == 1:
         return None
-    grid = candidates(scores)
+    grid = candidates(some(scores))
     each = gaps(scores, members, grid)
     others = each.sum(axis=0) - each
     return np.array([_best(grid, row / (targets - 1)) for row in others])
+
+
+def some(scores: Floats) -> Floats:
+    """Take evenly many of every target's scores ``(T, N)``, all where they are at most `POOLED`: ``(T, n)``."""
+    step = -(-scores.size // POOLED)
+    return np.stack([row[::step] for (row,) in scratch.rows(scores)])
 
 
 def candidates(scores: Floats) -> Floats:
@@ -62,9 +71,7 @@ def gaps(scores: Floats, members: Bools, grid: Floats) -> Floats:
     Returns:
         ``(R, G)``.
     """
-    return np.stack([
-        _above(row[own], grid) - _above(row[~own], grid) for row, own in zip(scores, members, strict=True)
-    ])
+    return np.stack([_above(row[own], grid) - _above(row[~own], grid) for row, own in scratch.rows(scores, members)])
 
 
 def _above(scores: Floats, grid: Floats) -> Floats:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.arrays import Bools, Floats
+from reticent.auditing.ranked import Ranked
 from reticent.auditing.roc import exact
 
 Bytes = NDArray[np.uint8]
@@ -125,11 +126,13 @@ def rank(scores: Floats, members: Bools, threshold: float | None = None) -> Rank
     Returns:
         The order, and how members and non-members interleave.
     """
-    order = np.argsort(-scores, kind="stable")
-    inside, outside = order[members[order]], order[~members[order]]
-    # Ascending in the negated score, so that "above" is the number of smaller ones.
-    high, low = -scores[inside], -scores[outside]
-    above, level = np.searchsorted(high, low, side="left"), np.searchsorted(high, low, side="right")
+    ranked = Ranked.of(scores, members)
+    inside, outside = ranked.order[ranked.members], ranked.order[~ranked.members]
+    found, ends, places = ranked.found, ranked.ends, np.flatnonzero(~ranked.members)
+    above = level = found[places]
+    if len(ends) < len(scores):
+        group = np.searchsorted(ends, places, side="right")
+        above, level = found[np.concatenate([[0], ends])[group]], found[ends[group]]
     ways = (above,) if np.array_equal(above, level) else (above, level)
     return Ranking(
         counts=(len(inside), len(outside)),
@@ -138,12 +141,7 @@ def rank(scores: Floats, members: Bools, threshold: float | None = None) -> Rank
         above=np.append(above, len(inside)).astype(np.int32),
         places=tuple(_places(way, len(inside)) for way in ways),
         corners=np.flatnonzero(np.diff(above, prepend=-1)).astype(np.int32),
-        cut=None
-        if threshold is None
-        else (
-            int(np.searchsorted(high, -threshold, side="right")),
-            int(np.searchsorted(low, -threshold, side="right")),
-        ),
+        cut=None if threshold is None else ranked.at_least(threshold),
     )
 
 

@@ -34,6 +34,10 @@ class Environment(Finding):
     seconds_control: Annotated[Number | None, LeftOut] = None
     seconds_attacks: Annotated[dict[str, Number], Empty] = Field(default_factory=dict)
     "By attack: how long it took to score all targets."
+    seconds_parts: Annotated[dict[str, Number], Empty] = Field(default_factory=dict)
+    "By part of the scoring: attacks and the audits of their scores, exposures, groups, epsilon, tests of records."
+    seconds_models: Annotated[Number | None, LeftOut] = None
+    "Model-seconds: what training took, all models together, those that were found finished too."
     peak_memory_bytes: Annotated[Count | None, LeftOut] = None
     "The most memory held."
     command: Annotated[tuple[str, ...] | None, LeftOut] = None

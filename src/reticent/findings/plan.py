@@ -12,6 +12,17 @@ class PlannedRate(Finding):
     non_members_needed: Count
 
 
+class PlannedPaper(Finding):
+    """The same audit with as many models as a paper has."""
+
+    name: str
+    models: Count
+    seconds: Number
+    "Of training and asking all models, in as many workers."
+    seconds_audit: Number
+    disk_bytes: Count
+
+
 class Plan(Finding):
     """What an audit will take; estimates from one probe on this machine."""
 
@@ -32,6 +43,11 @@ class Plan(Finding):
     "Of all workers together."
     disk_bytes: Count
     "That the unfinished models will take, with runs of first stages that later ones share."
+    seconds_audit: Number
+    "Of attacks and the audit of their scores, by a probe on made-up records; without those that see more than outputs."
+    temporary_bytes: Count
+    "That scores take in temporary files while they are audited; 0 where they fit into memory."
+    papers: tuple[PlannedPaper, ...] = ()
     smallest_fpr: Share
     "The smallest false positive rate that one model's non-members can resolve."
     rates: tuple[PlannedRate, ...]

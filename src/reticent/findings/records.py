@@ -1,8 +1,11 @@
 """What is known of each audited record: a line of ``records.csv``."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 PICTURED = 24
 """How many of the most exposed records a page shows as pictures."""
@@ -57,3 +60,98 @@ class RecordRow:
 GROUP = "group_"
 COLUMNS = tuple(one.name for one in fields(RecordRow) if one.name != "groups")
 """The columns of ``records.csv`` before those of the groups."""
+
+
+BLOCK = 2**13
+"""Rows that are made at once."""
+
+
+class RecordTable(Sequence[RecordRow]):
+    """The rows of all records, the most exposed first, kept by column: a million take the room of their numbers.
+
+    Args:
+        columns: by name, of N records ``(N,)``; masked where a number is not known.
+        groups: by what records are grouped, the groups' names and each record's code.
+        names: of the classes; without them a class is named by its number.
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, NDArray[Any]],
+        groups: Mapping[str, tuple[Sequence[str], NDArray[np.int64]]],
+        names: Sequence[str] = (),
+    ) -> None:
+        self._columns, self._groups, self._names = columns, groups, names
+        exposure = np.ma.asarray(columns["exposure"])
+        self._order = np.lexsort((columns["record"], -exposure.filled(0.0), np.ma.getmaskarray(exposure)))
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    def __iter__(self) -> Iterator[RecordRow]:
+        """Make all rows, some at a time."""
+        for start in range(0, len(self), BLOCK):
+            yield from self[start : start + BLOCK]
+
+    @overload
+    def __getitem__(self, at: int) -> RecordRow: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> list[RecordRow]: ...
+
+    def __getitem__(self, at: int | slice) -> RecordRow | list[RecordRow]:
+        """Make one row, or some."""
+        here = self._order[at]
+        rows = [
+            RecordRow(
+                **dict(zip(COLUMNS, line[: len(COLUMNS)], strict=True)),
+                groups=dict(zip(self._groups, line[len(COLUMNS) :], strict=True)),
+            )
+            for line in self._lines(np.atleast_1d(here))
+        ]
+        return rows if isinstance(at, slice) else rows[0]
+
+    @property
+    def header(self) -> tuple[str, ...]:
+        """Names of all columns, in their order."""
+        return (*COLUMNS, *(f"{GROUP}{by}" for by in self._groups))
+
+    def known(self, key: str) -> NDArray[Any]:
+        """Return the values of a column that are known, in the order of the rows."""
+        if key not in self._columns:
+            return np.array([])
+        return np.ma.asarray(self._columns[key])[self._order].compressed()
+
+    def columns(self) -> Iterator[tuple[str, NDArray[Any] | None]]:
+        """Give all columns in the order of `header` and of the rows; None where nothing of one is known."""
+        for key in COLUMNS:
+            if key == "label_name":
+                labels = self._columns["label"][self._order].tolist()
+                yield key, np.array([self._names[one] if len(self._names) else str(one) for one in labels], object)
+            else:
+                yield key, self._columns[key][self._order] if key in self._columns else None
+        for by, (names, codes) in self._groups.items():
+            yield f"{GROUP}{by}", np.array(names, object)[codes[self._order]]
+
+    def blocks(self, size: int = BLOCK) -> Iterator[list[tuple[Any, ...]]]:
+        """Give all rows as plain values, in the order of `header`, some at a time."""
+        for start in range(0, len(self), size):
+            yield list(self._lines(self._order[start : start + size]))
+
+    def _lines(self, ids: NDArray[np.int64]) -> Iterator[tuple[Any, ...]]:
+        """Give the rows of some records as plain values."""
+        nothing = [None] * len(ids)
+        values: dict[str, list[Any]] = {
+            key: self._columns[key][ids].tolist() if key in self._columns else nothing for key in COLUMNS
+        }
+        labels = values["label"]
+        values["label_name"] = [self._names[one] if len(self._names) else str(one) for one in labels]
+        grouped = ([names[code] for code in codes[ids].tolist()] for names, codes in self._groups.values())
+        return zip(*values.values(), *grouped, strict=True)
+
+
+def known(rows: Sequence[RecordRow], key: str) -> NDArray[Any]:
+    """Return the values of a column that are known, in the order of the rows."""
+    if isinstance(rows, RecordTable):
+        return rows.known(key)
+    return np.array([value for row in rows if (value := getattr(row, key)) is not None])

@@ -10,7 +10,7 @@ from typing import Any, Literal, SupportsInt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent import opening
+from reticent import opening, scratch
 from reticent.ambient import fixed
 from reticent.attacks import ATTACKS, Offer, check_references, lacking_references
 from reticent.attacks.base import Inputs, Problem
@@ -31,16 +31,23 @@ from reticent.jobs import document, grouping, outputs
 from reticent.jobs.attacks import build_attacks, fitting, usual
 from reticent.jobs.blind import blind_baseline, same_records
 from reticent.jobs.control import check, null
+from reticent.jobs.foretelling import Size, seconds
 from reticent.jobs.measure import Settings, measure
 from reticent.jobs.work import AuditReported, Work
 from reticent.options import AttackConfig, Options
+from reticent.report import parquet
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
+from reticent.rounding import duration
 from reticent.say import audit as say
 from reticent.say.population import copies, unaudited
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
 
+LONG = 2**24
+"""Answers from which the time that attacks take is foretold."""
+PIECE = 2**24
+"""Bytes of a large array that are read at once."""
 ANSWERS = ("logits", "probabilities", "margins")
 """What models said of the records: one of these is given."""
 
@@ -103,9 +110,13 @@ class Attacked(AuditReported):
     def every_score(self) -> dict[str, NDArray[np.float64]]:
         """The scores of all records that were brought, by attack; NaN for those that were not audited."""
         records = self.findings.data.records
-        wide = {name: np.full((len(rows), records), np.nan) for name, rows in self.scores.items()}
+        if len(self.ids) == records:
+            return self.scores
+        wide = {name: scratch.zeros((len(rows), records)) for name, rows in self.scores.items()}
         for name, rows in self.scores.items():
-            wide[name][:, self.ids] = rows
+            for told, row in scratch.rows(wide[name], rows):
+                told[:] = np.nan
+                told[self.ids] = row
         return wide
 
 
@@ -131,6 +142,7 @@ def attack(
     promised_epsilon: float | None = None,
     control: Literal["none", "null"] = "none",
     format: Literal["html", "md"] = "html",  # noqa: A002
+    records_format: Literal["csv", "parquet"] = "csv",
     name: str = "outputs",
     records: Any = None,
     stage: Callable[[str], None] | None = None,
@@ -161,6 +173,7 @@ def attack(
         promised_epsilon: the epsilon, at `delta`, that the training is said to keep; shown beside the bound.
         control: "null" repeats the audit with permuted membership, where there is nothing to find.
         format: "md" writes report.md too, a section of a model card.
+        records_format: "parquet" writes records.parquet too, with the columns of records.csv; it needs pyarrow.
         name: what the report calls the data.
         records: what the models saw, as `reticent.load` takes it, or an array ``(N, ...)`` as `Records.make` does: to
             find out whether members and non-members differ without the model. By default the labels alone are looked
@@ -209,6 +222,7 @@ def attack(
         promised_epsilon=promised_epsilon,
         control=control,
         format=format,
+        records_format=records_format,
     )
     return run(brought, config, out, name, stage)
 
@@ -222,6 +236,8 @@ def run(
     stage: Callable[[str], None] | None = None,
 ) -> Attacked:
     """Attack and audit outputs as a configuration says; its `group_by` was said where they were read."""
+    if config.records_format == "parquet":
+        parquet.check()
     work, problem = Work(stage), brought.problem()
     if problem.signals.models == 1:
         config = _alone(config)
@@ -244,6 +260,9 @@ def run(
     if config.control == "null":
         check(problem, specs, settings)
     output = None if out is None else Output.take(opening.path(out), AUDIT, kind=config.format)
+    if problem.signals.models > 1 and problem.signals.models * problem.signals.records >= LONG:
+        size = Size(problem.signals.models, problem.signals.records, 0 if signals.logits is None else signals.classes)
+        work.tell(f"attacks: about {duration(seconds(size, specs, settings))}")
     with work.on("scoring"):
         work.tell("blind baseline")
         members = problem.membership.matrix[problem.targets]
@@ -276,7 +295,7 @@ def run(
         own=measured.own,
         risk=measured.risk,
     )
-    files = () if output is None else write_audit(output, found, rows)
+    files = () if output is None else write_audit(output, found, rows, records_format=config.records_format)
     return Attacked(found, files, rows, measured.scores, ids, measured.p_member, problem)
 
 
@@ -330,7 +349,8 @@ def audited(problem: Problem, config: AttackConfig) -> NDArray[np.int64]:
 def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], dict[str, str]]:
     """Build the attacks that are asked for; where none is, those that the problem allows, and say which not."""
     specs = build_attacks(config, _possible(problem.signals))
-    return fitting(config, specs, lambda spec: check_references(spec, problem), TooFewReferencesError)
+    answers = len(problem.targets) * problem.signals.records
+    return fitting(config, specs, lambda spec: check_references(spec, problem), TooFewReferencesError, answers=answers)
 
 
 def _possible(signals: Signals) -> tuple[str, ...]:
@@ -347,7 +367,7 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> Outputs:
         # A stream of one's own: NumPy forgets to close the file if it is broken.
         with path.open("rb") as stream:
             content = np.load(stream, allow_pickle=False)
-            arrays = {} if isinstance(content, np.ndarray) else {key: content[key] for key in content.files}
+            arrays = {} if isinstance(content, np.ndarray) else {key: _array(content, key) for key in content.files}
     except FileNotFoundError:
         raise MissingFileError(f"no file {str(path)!r}: expected an .npz file of outputs") from None
     except CorruptFileError:
@@ -376,6 +396,29 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> Outputs:
                 f"{path}: unknown array {key!r}: {nearest(key, KEYS)} Call it otherwise if it is something else"
             )
     return Outputs(**arrays, groups=groups, ungrouped=tuple(one_a_record))
+
+
+def _array(content: "np.lib.npyio.NpzFile", key: str) -> NDArray[Any]:
+    """Read an array of an archive; a large one piece by piece."""
+    archive = content.zip
+    assert archive is not None  # It is open.
+    name = key if key in archive.namelist() else f"{key}.npy"
+    if archive.getinfo(name).file_size < scratch.LARGE:
+        return np.asarray(content[key])
+    with archive.open(name) as stream:
+        version, form = np.lib.format.read_magic(stream), np.lib.format
+        header = form.read_array_header_1_0 if version == (1, 0) else form.read_array_header_2_0
+        shape, turned, dtype = header(stream)
+        if dtype.hasobject:
+            raise ValueError("pickled objects")
+        values = scratch.zeros(shape[::-1] if turned else shape, dtype)
+        flat = values.reshape(-1).view(np.uint8)
+        for start in range(0, len(flat), PIECE):
+            piece = flat[start : start + PIECE]
+            piece[:] = np.frombuffer(stream.read(len(piece)), np.uint8)
+            scratch.release(values)
+        stream.read(1)  # Only at its end the archive's sum is checked.
+    return values.T if turned else values
 
 
 def _groups(path: Path, arrays: dict[str, NDArray[Any]], group_by: Sequence[str]) -> dict[str, NDArray[Any]]:

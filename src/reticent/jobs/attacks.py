@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.attacks import ATTACKS, parse
-from reticent.errors import ReticentError, SpecError, TooFewReferencesError, UnknownNameError, nearest
+from reticent.errors import InputError, ReticentError, SpecError, TooFewReferencesError, UnknownNameError, nearest
 from reticent.options import ALL, AttackConfig
 from reticent.say.audit import left_out
 from reticent.spec import Spec, read_toml, several
@@ -64,22 +64,34 @@ def _members(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(one for name in names for one in ([spec.method for spec in SETS[name]] if name in SETS else [name]))
 
 
+class _HoursError(InputError):
+    """An attack would take hours."""
+
+
 def fitting(
-    config: AttackConfig, specs: Sequence[Spec], check: Callable[[Spec], None], *unnamed: type[ReticentError]
+    config: AttackConfig,
+    specs: Sequence[Spec],
+    check: Callable[[Spec], None],
+    *unnamed: type[ReticentError],
+    answers: int,
 ) -> tuple[tuple[Spec, ...], dict[str, str]]:
     """Keep the attacks that pass a check, and say why others do not, where all that fit, or a set, are asked for.
 
     Where no attack is named, those that fail it by the errors `unnamed` are left out too; of those that are not strong,
     all but the `YARDSTICK` are, unsaid, where a strong one fits. Each attack more would widen the verdict's intervals.
+    Nor does one run unnamed that takes hours for so many answers (targets times records).
     """
     several = config.every_attack or not SETS.keys().isdisjoint(config.attacks)
     over = (ReticentError,) if several else () if config.attacks else unnamed
+    left: tuple[type[ReticentError], ...] = (*over, _HoursError)
     kept: list[Spec] = []
     why: dict[str, Exception] = {}
     for spec in specs:
         try:
             check(spec)
-        except over as error:
+            if not config.attacks and spec.method not in config.attack:
+                _check_time(spec, answers)
+        except left as error:
             why[spec.method] = error
         else:
             kept.append(spec)
@@ -89,11 +101,20 @@ def fitting(
     return tuple(kept), left_out(why)
 
 
+def _check_time(spec: Spec, answers: int) -> None:
+    most = ATTACKS[spec.method].most
+    if most is not None and answers > most:
+        raise _HoursError(
+            f"{spec.method}: it judges every answer by itself, which takes hours for {answers:,} of them: "
+            f"name it (--attack {spec.method}) to run it, with fewer targets or records"
+        )
+
+
 def before_training(
-    config: AttackConfig, specs: Sequence[Spec], check: Callable[[Spec], None]
+    config: AttackConfig, specs: Sequence[Spec], check: Callable[[Spec], None], *, answers: int
 ) -> tuple[tuple[Spec, ...], dict[str, str]]:
     """Keep the attacks that will fit the models to be trained; where none is named, a strong one must."""
-    kept, why = fitting(config, specs, check, TooFewReferencesError)
+    kept, why = fitting(config, specs, check, TooFewReferencesError, answers=answers)
     if not (config.attacks or _any_strong(kept)):
         for spec in specs:
             check(spec)

@@ -29,6 +29,7 @@ from reticent.population.train import Callback, train
 from reticent.population.using import using
 from reticent.population.worker import Made
 from reticent.procedures import entry
+from reticent.report import parquet
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
@@ -85,6 +86,8 @@ def audit(
 def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> Audited:
     """Run a job that is prepared."""
     config = job.config
+    if config.records_format == "parquet":
+        parquet.check()
     output = Output.take(Path(config.out), AUDIT, [config.dataset], config.format)
     with using(config.store, job.population):
         work = Work(stage, progress)
@@ -163,9 +166,8 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
         measured.own,
         measured.risk,
     )
-    files = write_audit(
-        output, found, rows, job.records.thumbnails(row.record for row in rows[:PICTURED]), measured.names
-    )
+    pictures = job.records.thumbnails(row.record for row in rows[:PICTURED])
+    files = write_audit(output, found, rows, pictures, measured.names, records_format=job.config.records_format)
     return Audited(found, files, rows, measured.scores, ids, measured.p_member, job.population.membership.matrix)
 
 

@@ -232,7 +232,7 @@ def prepare(
         replicas.check([spec], recipe, unaware=config.also_non_adaptive)
         probes.check([spec], records.kind, len(roles.population), given=not config.also_non_adaptive)
 
-    attacks, left_out = before_training(config, attacks, fits)
+    attacks, left_out = before_training(config, attacks, fits, answers=membership.matrix.size)
     population = Population(recipe, records, roles, membership, config.seed, queries, probes=asked_by(attacks))
     members = int(membership.matrix.sum(axis=1).min())
     held = {"reference": len(roles.reference), "validation": len(roles.validation)}

@@ -25,7 +25,7 @@ from reticent.findings.epsilon import Accountant
 from reticent.findings.numbers import Spread
 from reticent.findings.population import Accuracy, Data, ModelFacts, Unlearned
 from reticent.findings.population import Population as PopulationFacts
-from reticent.findings.records import RecordRow
+from reticent.findings.records import RecordTable
 from reticent.jobs.repairs import repairs
 from reticent.population.population import Population
 from reticent.population.worker import Made
@@ -163,9 +163,11 @@ def record_rows(
     partitions: Sequence[Partition] = (),
     own: OwnRates | None = None,
     risk: Masked | None = None,
-) -> list[RecordRow]:
+) -> RecordTable:
     """List every record with what is known of it and its groups, the most exposed first."""
     columns: dict[str, NDArray[Any]] = {
+        "record": ids,
+        "label": labels,
         "models_in": exposure.k_in,
         "models_out": exposure.k_out,
         "margin_in": exposure.mean_in,
@@ -189,19 +191,8 @@ def record_rows(
         columns |= {"found_at_own_rate": own.found, "found_low": own.low, "found_high": own.high}
     if risk is not None:
         columns |= {"risk_score": risk}
-    groups = {one.by: one.values() for one in partitions if one.by != CLASS}
-    values = zip(*(column.tolist() for column in columns.values()), strict=True)
-    rows = [
-        RecordRow(
-            record=record,
-            label=label,
-            label_name=names[label] if len(names) else str(label),
-            groups={by: of[at] for by, of in groups.items()},
-            **dict(zip(columns, row, strict=True)),
-        )
-        for at, (record, label, row) in enumerate(zip(ids.tolist(), labels.tolist(), values, strict=True))
-    ]
-    return sorted(rows, key=lambda row: (row.exposure is None, -(row.exposure or 0.0), row.record))
+    groups = {one.by: (one.names, one.codes) for one in partitions if one.by != CLASS}
+    return RecordTable(columns, groups, names)
 
 
 def spread(values: Sequence[float]) -> Spread:

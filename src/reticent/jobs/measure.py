@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reticent import seeds, spec
+from reticent import scratch, seeds, spec
 from reticent.arrays import Bools, Floats, Ints
 from reticent.attacks import ATTACKS, importance, score
 from reticent.attacks.base import Offer, Problem
@@ -109,6 +109,7 @@ class Measurement:
         blind: how far members and non-members differ without the model, where reticent did not draw who is which.
         outweighing: the record or the model that makes much of what attacks pool over all, or None.
         seconds: by attack, how long it took to score all targets.
+        parts: by part of the audit, how long it took.
     """
 
     audits: tuple[Audit, ...]
@@ -124,6 +125,7 @@ class Measurement:
     near_complements: NearComplements | None = None
     outweighing: Outweighing | None = None
     seconds: dict[str, float] = field(default_factory=dict)
+    parts: dict[str, float] = field(default_factory=dict)
 
     @property
     def own(self) -> OwnRates | None:
@@ -175,7 +177,7 @@ class Measurement:
             records=None if self.records is None else self.records.found,
             non_adaptive=non_adaptive,
             control=control,
-            environment=environment.with_(seconds_attacks=self.seconds),
+            environment=environment.with_(seconds_attacks=self.seconds, seconds_parts=self.parts),
         )
 
 
@@ -191,22 +193,43 @@ def measure(
 ) -> Measurement:
     """Run attacks on every target, audit their scores, and look at records, numbered `ids`, and groups of them.
 
+    `progress` is told of each part before it begins.
+
     Groups, records and epsilon take members and non-members for alike, so they are left out where `blind` tells them
     apart.
     """
+    parts = Parts(progress)
     audits, scores, seconds = attacked(problem, attacks, settings, progress=progress)
+    parts.end("attacks")
     members, near = problem.members, near_complements(problem)
     told = {name: joined(own, problem.units) for name, own in scores.items()}
+    parts.begin("exposure of records")
     believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
     risk = _risk(problem, scores if _RISK in attacks else {}, settings)
     found = exposure(problem.signals, problem.membership)
     heavy = outweighing(problem.signals, problem.membership.matrix, found, ids)
+    parts.end("exposure")
     if blind is not None and blind.found.shift:
         audits = beyond(audits, told, members, blind, settings)
+        parts.end("blind")
         return Measurement(
-            audits, scores, found, verdict(audits), None, None, (), believed, risk, blind, near, heavy, seconds
+            audits,
+            scores,
+            found,
+            verdict(audits),
+            None,
+            None,
+            (),
+            believed,
+            risk,
+            blind,
+            near,
+            heavy,
+            seconds,
+            parts.seconds,
         )
     said = verdict(audits)
+    parts.begin("groups of records")
     partitions = [groups_of_units(one, problem.units) for one in partitions]
     described = exposure_of_units(found, problem.units)
     limits = group_limits(partitions, told, members, first=said.attack, fpr=said.fpr, confidence=settings.confidence)
@@ -220,6 +243,7 @@ def measure(
                 attack=said.attack,
                 fpr=said.fpr,
                 confidence=settings.confidence,
+                told=limits.first[at],
             ),
             limits,
             at,
@@ -227,6 +251,8 @@ def measure(
         for at, partition in enumerate(partitions)
     )
     said = with_group(said, limits.exposed)
+    parts.end("groups")
+    parts.begin("epsilon")
     epsilons = audit_epsilon(
         told,
         members,
@@ -237,14 +263,47 @@ def measure(
         accountant=settings.accountant,
         proven=None if settings.promised is None else settings.computed,
     )
+    parts.end("epsilon")
     tested = None
     if problem.units is None:  # What is said of one record takes the records for apart.
+        parts.begin("tests of records")
         tested = record_tests(
             problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta
         )
+        parts.end("records")
     return Measurement(
-        audits, scores, found, said, epsilons, tested, compared, believed, risk, blind, near, heavy, seconds
+        audits,
+        scores,
+        found,
+        said,
+        epsilons,
+        tested,
+        compared,
+        believed,
+        risk,
+        blind,
+        near,
+        heavy,
+        seconds,
+        parts.seconds,
     )
+
+
+class Parts:
+    """Tells of the parts of an audit, and counts their seconds."""
+
+    def __init__(self, tell: Callable[[str], None] | None) -> None:
+        self._tell, self._begun, self.seconds = tell, time.perf_counter(), dict[str, float]()
+
+    def begin(self, told: str) -> None:
+        """Say what begins."""
+        if self._tell is not None:
+            self._tell(told)
+
+    def end(self, name: str) -> None:
+        """Count the seconds since the end of the part before."""
+        now = time.perf_counter()
+        self.seconds[name], self._begun = round(now - self._begun, 3), now
 
 
 def beyond(
@@ -344,9 +403,11 @@ def _risk(problem: Problem, scores: Mapping[str, Floats], settings: Settings) ->
     risks = scores[_RISK.method] if _RISK.method in scores else _scored(_RISK, problem, settings.seed)
     if risks is None:
         return None
-    members = problem.membership.matrix[problem.targets]
+    members, total = problem.membership.matrix[problem.targets], np.zeros(problem.signals.records)
+    for row, own in scratch.rows(risks, members):
+        total += np.where(own, row, 0.0)
     count = members.sum(axis=0)
-    return np.ma.MaskedArray(np.where(members, risks, 0.0).sum(axis=0) / np.maximum(count, 1), mask=count == 0)
+    return np.ma.MaskedArray(total / np.maximum(count, 1), mask=count == 0)
 
 
 def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, Bools] | None:

@@ -51,12 +51,12 @@ def _unlearned(problem: Problem, accuracies: Sequence[float]) -> tuple[Unlearned
 
     Where all records have one label, naming it is always right: that tells nothing of a model that knows others.
     """
-    if problem.signals.classes > 1 and len(np.unique(problem.signals.labels)) == 1:
+    if problem.signals.classes > 1 and (problem.signals.labels == problem.signals.labels[0]).all():
         return ()
-    found = []
+    found, codes = [], np.unique(problem.signals.labels, return_inverse=True)[1]  # A label may be any number.
     for model, accuracy in enumerate(accuracies):
-        labels = problem.signals.labels[problem.membership.matrix[model]]
-        commonest = np.unique(labels, return_counts=True)[1].max()  # A label may be any number.
+        labels = codes[problem.membership.matrix[model]]
+        commonest = np.bincount(labels).max()
         found.append(document.unlearned(model, accuracy, float(commonest / len(labels)), len(labels)))
     return tuple(one for one in found if one is not None)
 

@@ -14,8 +14,10 @@ from torch import Tensor
 from reticent.ambient import fixed
 from reticent.auditing.attack_audit import FPRS
 from reticent.auditing.roc import allowed, records_needed
-from reticent.findings.plan import Plan, PlannedRate
+from reticent.findings.plan import Plan, PlannedPaper, PlannedRate
 from reticent.jobs.config import Job, called
+from reticent.jobs.foretelling import Size, seconds, temporary_bytes
+from reticent.jobs.measure import Settings
 from reticent.options import AuditConfig
 from reticent.population.population import Population
 from reticent.population.worker import Maker, find
@@ -34,6 +36,8 @@ SPAWN_SECONDS = 3.0
 FILES_BYTES = 8 * 1024
 """What the small files of a model's two runs take."""
 
+PAPERS = (("Carlini et al. (2022), LiRA", 256),)
+"""How many models papers audit with."""
 FEW = 100
 """Records that a probe is asked of here."""
 
@@ -77,7 +81,21 @@ def estimate(job: Job) -> Plan:
     workers = min(job.workers, max(population.models - finished, 1))
     each = one - sum(map(first, rounds)) / max(left, 1)
     state = _bytes(trained.model.state_dict()) + _bytes(trained.initial)
-    disk = left * (state + _bytes(trained.artefacts) + signals + FILES_BYTES)
+    each_disk = state + _bytes(trained.artefacts) + signals + FILES_BYTES
+    disk = left * each_disk
+    memory = peak_of_process() * workers
+    size = Size(population.models, len(population.roles.audited), population.records.classes)
+    measuring = seconds(size, job.attacks, Settings.of(job.config))
+    papers = tuple(
+        PlannedPaper(
+            name=name,
+            models=models,
+            seconds=one * math.ceil(models / workers),
+            seconds_audit=measuring * models / population.models,
+            disk_bytes=models * each_disk,
+        )
+        for name, models in PAPERS
+    )
     return Plan(
         models=population.models,
         finished=finished,
@@ -89,8 +107,11 @@ def estimate(job: Job) -> Plan:
         seconds=each * math.ceil(left / workers)
         + sum(probe.seconds * math.ceil(probe.left / workers) for probe in probes)
         + (start + SPAWN_SECONDS * (workers > 1) if finished < population.models else 0.0),
-        memory_bytes=peak_of_process() * workers,
+        memory_bytes=memory,
         disk_bytes=disk + missing * (state + FILES_BYTES // 2) + sum(probe.left * probe.bytes for probe in probes),
+        seconds_audit=measuring,
+        temporary_bytes=temporary_bytes(size, len(job.attacks)),
+        papers=papers,
         smallest_fpr=1 / non_members,
         rates=tuple(
             PlannedRate(fpr=fpr, measurable=allowed(fpr, non_members) >= 1, non_members_needed=records_needed(fpr))

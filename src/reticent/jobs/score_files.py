@@ -1,6 +1,5 @@
 """Files of scores: whether they can be written, before anything runs, and writing them."""
 
-import io
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -8,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.errors import InputError
-from reticent.report.files import replace_bytes
+from reticent.report.files import replacing_bytes
 from reticent.report.output import check_file
 
 ARRAYS = {".npy": b"\x93NUMPY", ".npz": b"PK\x03\x04"}
@@ -30,10 +29,9 @@ def check_scores(path: Path, attacks: int, inputs: Sequence[Path | None] = ()) -
 def save_scores(path: Path, scores: Mapping[str, NDArray[np.float64]]) -> Path:
     """Save scores: one attack's as ``.npy (T, N)``, several as ``.npz`` by the attack's name."""
     check_scores(path, len(scores))
-    content = io.BytesIO()
-    if path.suffix == ".npy":
-        np.save(content, next(iter(scores.values())))
-    else:
-        np.savez(content, **scores)  # type: ignore[arg-type]
-    replace_bytes(path, content.getvalue())
+    with replacing_bytes(path) as stream:
+        if path.suffix == ".npy":
+            np.save(stream, next(iter(scores.values())))
+        else:
+            np.savez(stream, **scores)  # type: ignore[arg-type]
     return path

@@ -122,6 +122,7 @@ class Work:
     def trained(self, job: Job, made: Sequence[Made], **more: Any) -> Environment:
         """State it of a job whose models were trained or found."""
         found = sum(not one.fresh for one in made)
+        more["seconds_models"] = round(sum(one.facts.seconds for one in made), 3)
         return self.environment(
             device=job.device, workers=job.workers, models_found=found, config=canonical(job.config), **more
         )

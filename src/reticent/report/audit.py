@@ -1,15 +1,15 @@
 """The files of an audit: the page, the records, a section of a model card."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import NDArray
 
 from reticent.findings.audit import AuditDocument
 from reticent.findings.record_tests import NamedRecord
-from reticent.findings.records import RecordRow
-from reticent.report import csv
+from reticent.findings.records import RecordTable
+from reticent.report import csv, parquet
 from reticent.report.output import Output
 from reticent.report.render.html import html
 from reticent.report.render.markdown import markdown
@@ -18,18 +18,22 @@ from reticent.report.render.markdown import markdown
 def write_audit(
     output: Output,
     document: AuditDocument,
-    rows: Sequence[RecordRow],
+    rows: RecordTable,
     thumbnails: Mapping[int, NDArray[Any]] | None = None,
     names: Sequence[NamedRecord] | None = None,
+    *,
+    records_format: Literal["csv", "parquet"] = "csv",
 ) -> tuple[Path, ...]:
     """Write ``report.html``, ``records.csv``, what else there is, and, last, ``audit.json``.
 
-    That is ``named.csv`` where records could be named, and ``report.md`` if it is asked for.
+    That is ``named.csv`` where records could be named, and ``report.md`` and ``records.parquet`` if they are asked for.
     """
     from reticent.report.kinds.audit import audit  # draws with Matplotlib, which takes half a second to import
 
     made = audit(document, rows, thumbnails)
     section = {"report.md": markdown(made)} if output.kind == "md" else {}
     named = {} if names is None else {"named.csv": csv.table(NamedRecord.model_fields, (n.to_json() for n in names))}
-    listed = csv.records(row.to_json() for row in rows)
-    return output.write(document, {"report.html": html(made), "records.csv": listed, **named, **section})
+    listed: dict[str, Iterator[str] | bytes] = {"records.csv": csv.records(rows)}
+    if records_format == "parquet":
+        listed["records.parquet"] = parquet.records(rows)
+    return output.write(document, {"report.html": html(made), **listed, **named, **section})

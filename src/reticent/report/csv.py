@@ -2,24 +2,31 @@
 
 import csv
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from reticent.findings.records import COLUMNS
+from reticent.findings.records import COLUMNS, RecordRow, RecordTable
 
 Row = Mapping[str, Any]
 
 
-def records(rows: Iterable[Row]) -> str:
-    """Write the rows of all records, in the order of the first one; numbers keep all their digits."""
-    listed = list(rows)
-    return table(listed[0] if listed else COLUMNS, listed)
+def records(rows: Sequence[RecordRow]) -> Iterator[str]:
+    """Write the rows of all records, a piece at a time; numbers keep all their digits."""
+    if not isinstance(rows, RecordTable):
+        plain = [row.to_json() for row in rows]
+        yield table(plain[0] if plain else COLUMNS, plain)
+        return
+    yield _lines([rows.header])
+    yield from map(_lines, rows.blocks())
 
 
 def table(columns: Iterable[str], rows: Iterable[Row]) -> str:
     """Write rows under a header; numbers keep all their digits."""
+    header = tuple(columns)
+    return _lines([header, *([row[name] for name in header] for row in rows)])
+
+
+def _lines(lines: Iterable[Iterable[Any]]) -> str:
     stream = io.StringIO()
-    writer = csv.DictWriter(stream, list(columns), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
+    csv.writer(stream, lineterminator="\n").writerows(lines)
     return stream.getvalue()

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, BinaryIO, TextIO
 
 from reticent.errors import StoreError, UnwrittenError
 from reticent.findings.base import Document
@@ -89,8 +89,15 @@ def _appear(waiting: Sequence[tuple[Path, Path]]) -> None:
 
 def replace_bytes(path: Path, content: bytes) -> None:
     """Write a binary file that appears complete or not at all; see `replacing`."""
-    with _replacing(path, "xb", {}) as stream:
+    with replacing_bytes(path) as stream:
         stream.write(content)
+
+
+@contextlib.contextmanager
+def replacing_bytes(path: Path) -> Iterator[BinaryIO]:
+    """Write a binary file; see `replacing`."""
+    with _replacing(path, "xb", {}) as stream:
+        yield stream
 
 
 @contextlib.contextmanager

@@ -7,7 +7,8 @@ write. What another command wrote into the folder during the work stays. All fil
 import json
 import logging
 import math
-from collections.abc import Iterable, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,7 +17,7 @@ from typing import Any
 from reticent import opening
 from reticent.errors import InputError, UnwrittenError
 from reticent.findings.base import Document
-from reticent.report.files import make_folder, replace_bytes, there, together
+from reticent.report.files import make_folder, replace_bytes, replacing, there, together
 
 log = logging.getLogger(__name__)
 
@@ -84,15 +85,18 @@ class Form:
             return False
 
 
+PARQUET = b"reticent.records"
+"""What a Parquet file of reticent's holds about itself, at its end."""
 RECORDS = b"record,label,label_name,exposure,"
 AUDIT = Form(
     "audit.json",
     "reticent.audit/",
     ("report.html", "records.csv"),
     "report.md",
-    ("named.csv",),
+    ("named.csv", "records.parquet"),
     (
         ("records.csv", RECORDS),
+        ("records.parquet", PARQUET),
         ("named.csv", b"target,record,label,p,p_adjusted,"),
         ("report.md", b"## Membership privacy\n"),
     ),
@@ -162,19 +166,25 @@ class Output:
         """Look at what is in a folder before the work."""
         return cls(folder, form, kind, _stamp(folder / form.numbers))
 
-    def write(self, document: Document, files: Mapping[str, str | bytes]) -> tuple[Path, ...]:
+    def write(self, document: Document, files: Mapping[str, str | bytes | Iterator[str]]) -> tuple[Path, ...]:
         """Write the files of a report and, last, its numbers: all of them, or none; a section gets its last line."""
         self.check(document)
         try:  # Names that are known only now, such as those of figures. What was measured is kept in the error.
             check_names(self.folder, self.form, [name for name in files if name not in self.form.names(self.kind)])
         except InputError as error:
             raise UnwrittenError(str(error), document) from None
-        texts = {name: sealed(text) if name == self.form.section else text for name, text in files.items()}
+        texts = dict(files)
+        if isinstance(section := texts.get(self.form.section or ""), (str, bytes)):
+            texts[self.form.section or ""] = sealed(section)
         texts[self.form.numbers] = as_json(document.to_json())
         with together(self.folder, document, left_over(self.folder, self.form, texts)):
             for name, text in texts.items():
-                content = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
-                replace_bytes(self.folder / name, content)
+                if isinstance(text, (str, bytes)):
+                    content = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
+                    replace_bytes(self.folder / name, content)
+                    continue
+                with replacing(self.folder / name) as stream:
+                    stream.writelines(text)
         return tuple(self.folder / name for name in texts)
 
     def check(self, document: Document) -> None:
@@ -305,6 +315,9 @@ def _bears(path: Path, mark: bytes) -> bool:
         head = stream.read(HEAD)
         if path.suffix == ".md":
             return head.startswith(mark) and unbroken(head + stream.read())
+        if path.suffix == ".parquet":
+            stream.seek(-min(TENSORS, path.stat().st_size), os.SEEK_END)
+            return mark in stream.read()
         if path.suffix in {".csv", ".svg"}:
             return head.startswith(mark)
         if path.suffix == ".safetensors":

@@ -16,16 +16,29 @@ def plan(found: Plan, store: str) -> Iterator[tuple[str, str]]:
     yield "one model", f"{found.parameters:,} parameters, {each} on {found.device}"
     if found.finished < found.models:
         processes = "one process" if found.workers == 1 else f"{found.workers} processes"
-        yield "training", f"about {timedelta(seconds=math.ceil(found.seconds))} in {processes}"
+        yield "training", f"about {_time(found.seconds)} in {processes}"
         yield "memory", f"about {found.memory_bytes / 2**30:.1f} GiB"
-        yield "disk", f"about {math.ceil(found.disk_bytes / 2**20):,} MiB"
+        yield "disk", f"about {_size(found.disk_bytes)}"
     else:
         yield "training", "none: all models are finished"
+    temporary = f", and {_size(found.temporary_bytes)} in temporary files" if found.temporary_bytes else ""
+    yield "attacks", f"about {_time(found.seconds_audit)} with the audit of their scores{temporary}"
+    for paper in found.papers:
+        told = f"about {_time(paper.seconds)} of training, {_time(paper.seconds_audit)} of attacks"
+        yield f"{paper.models} models", f"{told}, {_size(paper.disk_bytes)} on disk: as many as {paper.name}"
     non_members = plural(round(1 / found.smallest_fpr), "non-member")
     yield "smallest FPR", f"{found.smallest_fpr:.2g}: each model has {non_members} among {found.records:,} records"
     for rate in found.rates:
         needed = f"not measurable: needs {rate.non_members_needed:,} non-members a model"
         yield f"TPR at FPR {rate.fpr:g}", "measurable" if rate.measurable else needed
+
+
+def _time(seconds: float) -> str:
+    return str(timedelta(seconds=math.ceil(seconds)))
+
+
+def _size(number: int) -> str:
+    return f"{math.ceil(number / 2**20):,} MiB"
 
 
 def curve(found: LeakCurve) -> Iterator[tuple[str, str]]:

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent import arrays, checks
+from reticent import arrays, checks, scratch
 from reticent.data import conversion
 from reticent.data.records import listed, renumber
 from reticent.errors import InputError, NonFiniteError, ShapeError
@@ -124,7 +124,7 @@ def check_margins(margins: NDArray[np.floating], labels: NDArray[np.int64], clas
     expected = (
         "margins: expected log-odds of the true label, which are above 0 where a model is right and below where not"
     )
-    for rows in margins if margins[0].size >= TELLING_VALUES else margins[None]:
+    for (rows,) in scratch.rows(margins if margins[0].size >= TELLING_VALUES else margins[None]):
         kind = of_label(rows)
         if kind == "probability":
             raise InputError(
@@ -142,11 +142,11 @@ def check_sizes(margins: NDArray[np.floating], what: str) -> None:
     """Refuse margins ``(M, N, Q)`` beyond `LARGEST_MARGIN`; `what` was given."""
     if float(np.finfo(margins.dtype).max) < LARGEST_MARGIN:  # float16 holds none so large.
         return
-    beyond = np.abs(margins) > LARGEST_MARGIN
+    beyond = np.array([np.count_nonzero(np.abs(row) > LARGEST_MARGIN) for (row,) in scratch.rows(margins)])
     if not beyond.any():
         return
-    model, record, query = (int(one) for one in np.unravel_index(int(beyond.argmax()), beyond.shape))
-    count = int(beyond.sum())
+    model, count = int(beyond.argmax()), int(beyond.sum())
+    record, query = np.argwhere(np.abs(margins[model]) > LARGEST_MARGIN)[0].tolist()
     raise InputError(
         f"{what}: model {model} has record {record} at a margin of {margins[model, record, query]:g}"
         f"{f' (the first of {count} so large)' if count > 1 else ''}: expected log-odds of the true label of at most "
@@ -162,7 +162,7 @@ def two_logits(logits: NDArray[Any]) -> NDArray[Any]:
 
 def finite_rows(values: NDArray[Any], what: str) -> None:
     """Check that every model's numbers ``(M, ...)`` are finite, and not beyond `LARGEST`."""
-    for model, row in enumerate(values):
+    for model, (row,) in enumerate(scratch.rows(values)):
         bad = int(np.count_nonzero(~(np.abs(row) <= np.float64(LARGEST))))
         if bad:
             zeros = what == "logits" and np.count_nonzero(np.isneginf(row)) == bad

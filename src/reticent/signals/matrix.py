@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from reticent import scratch
 from reticent.data.records import renumber
 from reticent.errors import InputError, ShapeError
 from reticent.signals.brought import answers, check_margins, check_sizes, check_unsquashed, two_logits
@@ -68,6 +69,19 @@ class Rows:
         return np.stack([np.asarray(row[records]) for row in chosen])
 
 
+class Mapped:
+    """A `Matrix` in a file that is mapped into memory: what was read leaves memory again."""
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        self._values, self.shape = values, values.shape
+
+    def __getitem__(self, key: tuple[Any, Any]) -> NDArray[Any]:
+        """Read rows and a slice of records."""
+        read = np.array(self._values[key])
+        scratch.release(self._values)
+        return read
+
+
 @dataclass(frozen=True, eq=False)
 class Signals:
     """What M models say of N records.
@@ -107,9 +121,11 @@ class Signals:
         numbers, truth = answers(logits, labels, "logits")
         values = two_logits(numbers)
         check_unsquashed(values, numbers.shape)
-        margins = np.stack([margin(row, truth)[:, None] for row in values])
+        margins = scratch.zeros((*values.shape[:2], 1))
+        for row, told in scratch.rows(values, margins):
+            told[:, 0] = margin(row, truth)
         check_sizes(margins, "logits")
-        return cls(labels=truth, margins=margins, classes=values.shape[2], logits=values)
+        return cls(labels=truth, margins=_held(margins), classes=values.shape[2], logits=_held(values))
 
     @classmethod
     def from_probabilities(cls, probabilities: ArrayLike, labels: ArrayLike) -> "Signals":
@@ -137,17 +153,18 @@ class Signals:
         """
         numbers, truth = answers(probabilities, labels, "probabilities")
         shared = resolution(numbers)
-        own = [max(shared, resolution(row[None]), key=lambda one: one.unit) for row in numbers]
-        for model, (row, told) in enumerate(zip(numbers, own, strict=True)):
+        own = [max(shared, resolution(row[None]), key=lambda one: one.unit) for (row,) in scratch.rows(numbers)]
+        for model, ((row,), told) in enumerate(zip(scratch.rows(numbers), own, strict=True)):
             check_probabilities(row, told, f"probabilities: model {model}")
-        logits, clipped = np.empty((*numbers.shape[:2], max(numbers.shape[2], 2))), 0
-        margins = np.empty((*numbers.shape[:2], 1))
-        for model, (row, told) in enumerate(zip(numbers, own, strict=True)):
-            logits[model], count = logarithms(row, told)
+        logits, clipped = scratch.zeros((*numbers.shape[:2], max(numbers.shape[2], 2))), 0
+        margins = scratch.zeros((*numbers.shape[:2], 1))
+        for model, ((row, log), told) in enumerate(zip(scratch.rows(numbers, logits), own, strict=True)):
+            log[:], count = logarithms(row, told)
             clipped += count
-            one = shared_margins(row, truth, told.unit) if told.rounded else margin(logits[model], truth)
+            one = shared_margins(row, truth, told.unit) if told.rounded else margin(log, truth)
             margins[model, :, 0] = one
-        found = cls(labels=truth, margins=margins, classes=logits.shape[2], logits=logits)
+        scratch.release(margins)
+        found = cls(labels=truth, margins=_held(margins), classes=logits.shape[2], logits=_held(logits))
         coarsest = max(own, key=lambda one: one.unit)
         return replace(found, notices=(clipped_words(clipped, numbers.size, coarsest),) if clipped else ())
 
@@ -178,7 +195,7 @@ class Signals:
             )
         check_margins(values, truth, classes or largest + 1)
         check_sizes(values, "margins")
-        return cls(labels=truth, margins=values, classes=classes or largest + 1)
+        return cls(labels=truth, margins=_held(values), classes=classes or largest + 1)
 
     @property
     def models(self) -> int:
@@ -196,9 +213,11 @@ class Signals:
         return self.margins.shape[2]
 
     def among(self, ids: NDArray[np.int64]) -> "Signals":
-        """Keep some of the records ``(K,)``, in their order, in memory."""
-        logits = None if self.logits is None else np.asarray(self.logits[:, ids])
-        return replace(self, labels=self.labels[ids], margins=np.asarray(self.margins[:, ids]), logits=logits)
+        """Keep some of the records ``(K,)``, in their order; all of them stay where they are."""
+        if np.array_equal(ids, np.arange(self.records)):
+            return self
+        logits = None if self.logits is None else _kept(self.logits, ids)
+        return replace(self, labels=self.labels[ids], margins=_kept(self.margins, ids), logits=logits)
 
     def blocks(self, width: int | None = None) -> Iterator[slice]:
         """Divide the records so that a float64 block of all models stays below `BLOCK_BYTES`.
@@ -209,6 +228,19 @@ class Signals:
         step = max(1, BLOCK_BYTES // each)
         for start in range(0, self.records, step):
             yield slice(start, min(start + step, self.records))
+
+
+def _kept(matrix: Matrix, ids: NDArray[np.int64]) -> Matrix:
+    """Copy some of the records, model by model."""
+    first = np.asarray(matrix[[0], :])[0, ids]
+    kept = scratch.zeros((matrix.shape[0], *first.shape), first.dtype)
+    for model, (row,) in enumerate(scratch.rows(kept)):
+        row[:] = np.asarray(matrix[[model], :])[0, ids]
+    return _held(kept)
+
+
+def _held(values: NDArray[Any]) -> Matrix:
+    return Mapped(values) if scratch.mapped(values) else values
 
 
 def margin(logits: NDArray[Any], labels: NDArray[np.int64]) -> Floats:

@@ -16,6 +16,7 @@ To read from the bottom up: `options`, `features`, `pretenders`, `learner`, and 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent import scratch
 from reticent.attacks.base import AttackEntry, Problem
 from reticent.attacks.cross_fitting import folds, words
 from reticent.attacks.draws import Words
@@ -49,7 +50,7 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
     side by side, one a core. Memory, for each of these: some 45 single-precision numbers for each of P N rows, and a
     block.
     """
-    word, scores = words(problem, rng), np.zeros(problem.shape)
+    word, scores = words(problem, rng), scratch.zeros(problem.shape)
     order = np.argsort(word, kind="stable")
     fold = folds(word, spec.folds)
     place = {int(target): row for row, target in enumerate(problem.targets)}
@@ -63,9 +64,12 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
             for part, rule in enumerate(rules):
                 asked = fold[block] == part
                 told[asked] += rule(found[asked].astype(np.float32))
+        scratch.release(scores)
 
     each(scored, pretenders.groups(problem))
-    return scores / spec.draws
+    for (row,) in scratch.rows(scores):
+        np.divide(row, spec.draws, out=row)
+    return scores
 
 
 def importance(spec: Learned, problem: Problem, rng: np.random.Generator) -> Importance:
@@ -146,5 +150,6 @@ ENTRY = AttackEntry(
     paper="reticent (2026), docs/methods/learned.md",
     access="margins",
     strong=True,
+    most=2**25,
     importance=importance,
 )

@@ -16,6 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from reticent import scratch
 from reticent.attacks.base import AttackEntry, Problem
 from reticent.attacks.rmia import ratios, slopes
 from reticent.attacks.rmia.dominance import beaten
@@ -38,8 +39,8 @@ def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
         queries.
 
     Cost: O((R + T) N Q) for the ratios of all targets, then a sort and a binary search a target; with several queries
-    O(T N Z Q). ``a="auto"`` adds a pass over the signals and 44 counts a target. Memory: the scores and a block, or one
-    target's ratios if they are larger.
+    O(T N Z Q). ``a="auto"`` adds a pass over the signals and 44 counts a target. Memory: that of the scores for each
+    query, in a temporary file where they are large, and a block.
     """
     queries = spec.queries or problem.signals.queries
     alone = spec.population == "others" or spec.score == "log-ratio"
@@ -49,17 +50,15 @@ def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
     chosen = np.full(len(problem.targets), 1.0 if spec.a == "auto" else spec.a)
     if spec.mode == "offline" and spec.a == "auto":
         chosen = slopes.choose(spec, problem, queries, rng)
-    scores = np.empty(problem.shape)
-    for group in ratios.groups(problem, queries):
-        part = replace(problem, targets=problem.targets[group])
-        log_x = ratios.audited(spec, part, queries).logs(chosen[group])
+    scores, audited = scratch.zeros(problem.shape), ratios.audited(spec, problem, queries)
+    others = None if spec.score == "log-ratio" else ratios.held_out(spec, problem, queries)
+    for at, (row,) in enumerate(scratch.rows(scores)):
+        log_x = audited.of(at, chosen[at])
         if spec.score == "log-ratio":
-            scores[group] = log_x.size.mean(axis=2)
-            continue
-        others = ratios.held_out(spec, part, queries)
-        log_z = log_x if others is None else others.logs(chosen[group])
-        for i, row in enumerate(range(len(scores))[group]):
-            scores[row] = beaten(log_x.of(i), log_z.of(i), float(np.log(spec.gamma))) / compared
+            row[:] = log_x.size.mean(axis=1)
+        else:
+            log_z = log_x if others is None else others.of(at, chosen[at])
+            row[:] = beaten(log_x, log_z, float(np.log(spec.gamma))) / compared
     return scores
 
 

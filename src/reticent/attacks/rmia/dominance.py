@@ -15,16 +15,16 @@ class Logs(NamedTuple):
     """Ratios as logarithms of their size, and their signs.
 
     Attributes:
-        size: ``(T, N, Q)``, or ``(N, Q)`` of one target.
+        size: ``(N, Q)`` of one target, or ``(T, n, Q)`` of a block.
         negative: of the same shape; None where no ratio can be negative.
     """
 
     size: Floats
     negative: NDArray[np.bool_] | None
 
-    def of(self, row: int, chosen: NDArray[np.bool_] | slice = slice(None)) -> "Logs":
-        """Take one target."""
-        return Logs(self.size[row][chosen], None if self.negative is None else self.negative[row][chosen])
+    def among(self, chosen: NDArray[np.bool_]) -> "Logs":
+        """Keep some of one target's records."""
+        return Logs(self.size[chosen], None if self.negative is None else self.negative[chosen])
 
 
 def beaten(x: Logs, z: Logs, log_gamma: float) -> Counts:

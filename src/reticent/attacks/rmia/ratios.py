@@ -1,18 +1,17 @@
 """RMIA's log-ratios: a record's probability under the target over its marginal under the references."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent import scratch
 from reticent.attacks import leave_one_out
 from reticent.attacks.balance import Balance, Dropped
 from reticent.attacks.base import Offer, Problem
 from reticent.attacks.rmia import probability
 from reticent.attacks.rmia.dominance import Logs
 from reticent.attacks.rmia.options import Rmia, temperature
-from reticent.signals import matrix
 from reticent.signals.matrix import Floats, Signals
 
 DOMINATED = 1e-3
@@ -26,7 +25,7 @@ class Ratios:
     Attributes:
         size: log-ratios ``(T, N, Q)``, of their size where they are negative; offline the targets' log-probabilities.
         negative: where they are; None where none can be.
-        outside: offline, mean probability over OUT references ``(T, N, Q)``, of which the marginal is made by `logs`.
+        outside: offline, mean probability over OUT references ``(T, N, Q)``, of which the marginal is made by `of`.
         epsilon: smallest size of a marginal.
     """
 
@@ -35,13 +34,13 @@ class Ratios:
     outside: Floats | None
     epsilon: float
 
-    def logs(self, a: float | Floats) -> Logs:
-        """Compute the log-ratios; `a` gives the IN probability from the OUT one: one slope, or one a target."""
-        found = Logs(self.size, self.negative)
-        if self.outside is None:
-            return found
-        slope = np.reshape(a, (-1, 1, 1))
-        return _over(found, 0.5 * ((1 + slope) * self.outside + (1 - slope)), self.epsilon)
+    def of(self, row: int, a: float) -> Logs:
+        """Compute one target's log-ratios ``(N, Q)``; the slope `a` gives the IN probability from the OUT one."""
+        found = Logs(self.size[row], None if self.negative is None else self.negative[row])
+        if self.outside is not None:
+            found = _over(found, 0.5 * ((1 + a) * self.outside[row] + (1 - a)), self.epsilon)
+        scratch.release(self.size, *(() if self.outside is None else (self.outside,)))
+        return found
 
 
 def _over(p: Logs, marginal: Floats, epsilon: float) -> Logs:
@@ -69,17 +68,9 @@ def held_out(spec: Rmia, problem: Problem, queries: int) -> Ratios | None:
     return _gather(spec, problem, problem.population, nobody, queries)
 
 
-def groups(problem: Problem, queries: int) -> Iterator[slice]:
-    """Divide the targets so that what is kept of all records for one group stays below `BLOCK_BYTES`."""
-    records = problem.signals.records + (0 if problem.population is None else problem.population.records)
-    step = max(1, matrix.BLOCK_BYTES // (16 * records * queries))
-    for start in range(0, len(problem.targets), step):
-        yield slice(start, start + step)
-
-
 def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.bool_], queries: int) -> Ratios:
     shape = (len(problem.targets), signals.records, queries)
-    size, outside = np.empty(shape), np.empty(shape) if spec.mode == "offline" else None
+    size, outside = scratch.zeros(shape), scratch.zeros(shape) if spec.mode == "offline" else None
     left_out = leave_one_out.rows(problem.targets, problem.references)
     both = spec.mode == "online" and signals is problem.signals
     balance = _balance(spec, problem) if signals is problem.signals else None
@@ -107,6 +98,7 @@ def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.
         size[:, block] = found.size
         if negative is not None:
             negative[:, block] = found.negative
+        scratch.release(size, *(() if outside is None else (outside,)))
     return Ratios(size, negative, outside, spec.epsilon)
 
 

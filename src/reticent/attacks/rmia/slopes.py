@@ -53,8 +53,8 @@ def _areas(spec: Rmia, problem: Problem, queries: int) -> Floats:
             continue
         curve = []
         for a in GRID:
-            log_x = audited.logs(a).of(row, usable)
-            log_z = log_x if held_out is None else held_out.logs(a).of(row)
+            log_x = audited.of(row, a).among(usable)
+            log_z = log_x if held_out is None else held_out.of(row, a)
             curve.append(auc(beaten(log_x, log_z, float(np.log(spec.gamma))), members, len(log_z.size)))
         areas.append(curve)
     return np.array(areas).reshape(-1, len(GRID))

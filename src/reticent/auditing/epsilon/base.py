@@ -6,11 +6,13 @@ limit of the TPR and an upper limit of the FPR that hold together bound epsilon 
 ``TNR = 1 - FPR`` and ``FNR = 1 - TPR``.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from reticent import scratch
 from reticent.arrays import Floats, Ints
 from reticent.auditing.intervals import lower, upper
 from reticent.auditing.roc import two_groups
@@ -46,10 +48,10 @@ class Groups:
         return first, Groups(self.members[~drawn[:m]], self.non_members[~drawn[m:]])
 
 
-def groups(scores: ArrayLike, members: ArrayLike) -> list[Groups]:
-    """Check and sort the scores of T targets, ``(T, N)``; raises as `two_groups` does."""
+def groups(scores: ArrayLike, members: ArrayLike) -> Iterator[Groups]:
+    """Check the scores of T targets, ``(T, N)``, as `two_groups` does, and sort those of one after the other."""
     values, rows = two_groups(scores, members, ndim=2)
-    return [Groups(np.sort(row[own]), np.sort(row[~own])) for row, own in zip(values, rows, strict=True)]
+    return (Groups(np.sort(row[own]), np.sort(row[~own])) for row, own in scratch.rows(values, rows))
 
 
 def checked_delta(delta: float) -> float:

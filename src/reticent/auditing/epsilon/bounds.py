@@ -9,14 +9,14 @@ errors go together. Both rules that combine them hold for the epsilon of *one* t
 * Bonferroni: the largest of T bounds at level alpha/T each.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reticent import checks, seeds, spec
+from reticent import checks, seeds, spec, threads
 from reticent.auditing.epsilon import METHODS, AllThresholds, FDp, Gaussian, Method, OneRun, Split
 from reticent.auditing.epsilon.base import Groups, checked_delta, groups
 from reticent.auditing.epsilon.guesses import balanced
@@ -102,7 +102,7 @@ def bounds(
     alpha = 2 * tail(confidence)
     values = checks.array(scores=scores, ndim=(1, 2))
     rows = checks.array(members=members, ndim=values.ndim)
-    return _each(method, groups(np.atleast_2d(values), np.atleast_2d(rows)), delta, alpha, rng)
+    return _each([(method, alpha)], groups(np.atleast_2d(values), np.atleast_2d(rows)), delta, [rng])[0]
 
 
 def default_methods(members: ArrayLike, delta: float, *, fair: bool = True) -> tuple[Method, ...]:
@@ -169,20 +169,21 @@ def audit_epsilon(
     key = int(rng.integers(2**63))
     attacks: dict[str, EpsilonBounds] = {}
     lowest: dict[str, float] = {}
-    for name, values in scores.items():
+    needed, strict = (level(combine, len(rows), rate) for rate in (alpha, alpha / len(scores)))
+    asked = [*((method, needed) for method in chosen), (headline, strict)]
+
+    def bound(name: str) -> None:
         try:
-            targets = groups(values, rows)
+            targets = groups(scores[name], rows)
         except InputError as error:
             raise error.prefixed(f"attack {name!r}: ") from None
-
-        needed, strict = (level(combine, len(targets), rate) for rate in (alpha, alpha / len(scores)))
-        found = tuple(
-            _bound(method, combine, _each(method, targets, delta, needed, seeds.rng(key, name, method.method)))
-            for method in chosen
-        )
+        *each, least = _each(asked, targets, delta, [seeds.rng(key, name, method.method) for method, _ in asked])
+        found = tuple(_bound(method, combine, own) for method, own in zip(chosen, each, strict=True))
         attacks[name] = EpsilonBounds(delta=delta, confidence=confidence, combined=spec.full(combine), bounds=found)
-        each = _each(headline, targets, delta, strict, seeds.rng(key, name, headline.method))
-        lowest[name] = combined(combine, each)
+        lowest[name] = combined(combine, least)
+
+    threads.each(bound, scores, rows.size)
+    attacks, lowest = {name: attacks[name] for name in scores}, {name: lowest[name] for name in scores}
     best = max(lowest, key=lambda name: lowest[name])
     overall = EpsilonAudit(
         delta=delta,
@@ -208,8 +209,18 @@ def consistent(lower: float, delta: float, accountant: Accountant) -> bool | Non
     return False if accountant.delta <= delta else None
 
 
-def _each(method: Method, targets: list[Groups], delta: float, alpha: float, rng: np.random.Generator) -> list[float]:
-    return [METHODS[method.method].bound(method, own, delta, alpha, rng) for own in targets]
+def _each(
+    asked: Sequence[tuple[Method, float]],
+    targets: Iterable[Groups],
+    delta: float,
+    streams: Sequence[np.random.Generator],
+) -> list[list[float]]:
+    """Bound epsilon by every method at its level, of every target."""
+    bounds: list[list[float]] = [[] for _ in asked]
+    for own in targets:
+        for found, (method, alpha), rng in zip(bounds, asked, streams, strict=True):
+            found.append(METHODS[method.method].bound(method, own, delta, alpha, rng))
+    return bounds
 
 
 def _bound(method: Method, combine: Combine, each: list[float]) -> MethodBound:

@@ -137,7 +137,7 @@ def ready(
         check_offer(spec, offer)
         check_membership(spec, membership, [last], np.arange(last))
 
-    attacks, left_out = before_training(config, attacks, fits)
+    attacks, left_out = before_training(config, attacks, fits, answers=membership.matrix.shape[1])
     materials = _materials(known, torch.device(device))
     trained, initially, where, seen, untaught = _model(recipe, weights, initial, materials, after, membership)
     return Ready(

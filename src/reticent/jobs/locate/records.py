@@ -198,9 +198,7 @@ def _written(out: Output, found: RecordsDocument, rows: Sequence[RecordRow], rec
     """Write the page, the table of all records and, last, the numbers."""
     shown = {row.record for row in (*rows[:PICTURED], *found.most_memorised[:PICTURED])}
     pictures = {} if records is None else records.thumbnails(shown)
-    files = out.write(
-        found, {"records.html": page(found, rows, pictures), "records.csv": as_csv(row.to_json() for row in rows)}
-    )
+    files = out.write(found, {"records.html": page(found, rows, pictures), "records.csv": as_csv(rows)})
     return LocatedRecords(found, files, rows)
 
 

@@ -19,6 +19,7 @@ PLACES = 6
 NAMED = 12
 """Most classes that are named."""
 NAMES = {
+    "seconds_models": "model-seconds of training",
     "reticent": "reticent",
     "python": "Python",
     "torch": "PyTorch",
@@ -69,8 +70,11 @@ def about_attacks(audits: Sequence[Audit]) -> tuple[tuple[str, b.Values], ...]:
 def about_run(environment: Environment, *apart: str) -> tuple[tuple[str, b.Values], ...]:
     """List versions, the machine and the cost."""
     stages = tuple((name, duration(seconds)) for name, seconds in environment.stages.items())
+    parts = tuple((name, duration(seconds)) for name, seconds in environment.seconds_parts.items())
     costs: b.Values = (("time of one model's training", stages),) if stages else ()
-    return (("Versions, machine, cost", values(environment, "stages", "seconds_attacks", *apart) + costs),)
+    costs += (("time of scoring, by part", parts),) if parts else ()
+    apart = ("stages", "seconds_attacks", "seconds_parts", *apart)
+    return (("Versions, machine, cost", values(environment, *apart) + costs),)
 
 
 def facts(*groups: tuple[str, b.Values]) -> b.Facts:

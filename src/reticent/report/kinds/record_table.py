@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
-from reticent.findings.records import PICTURED, RecordRow
+from reticent.findings.records import PICTURED, RecordRow, known
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING
 from reticent.report.pictures import audit as pictures
@@ -104,12 +104,12 @@ def pictured(
 
 def distribution(rows: Sequence[RecordRow]) -> tuple[b.Block, ...]:
     """Draw the exposures of all records, beside what the columns of the table mean."""
-    values = [row.exposure for row in rows if row.exposure is not None]
-    if not values:
+    values = known(rows, "exposure")
+    if not len(values):
         return ()
     meanings = tuple((one.title, one.meaning) for one in _shown(rows[:ROWS]) if one.form != "count")
     caption = "Exposure of every record. A long right tail means that a few records carry most of the leak."
-    figure = b.Figure(partial(pictures.exposures, values), caption)
+    figure = b.Figure(partial(pictures.exposures, values.tolist()), caption)
     return (b.Figures((figure,), beside=(b.Terms(meanings),)),)
 
 
@@ -124,9 +124,9 @@ def extent(rows: Sequence[RecordRow]) -> b.Text:
 
 def legend(rows: Sequence[RecordRow]) -> b.Folded:
     """Explain every column of ``records.csv`` in which some record has a value."""
-    known = [key for key in COLUMNS if any(getattr(row, key) is not None for row in rows)]
+    told = [key for key in COLUMNS if len(known(rows, key))]
     groups = {f"group_{by}": f"The record's group by {short(by)}." for by in (rows[0].groups if rows else ())}
-    items = {key: COLUMNS[key] for key in known} | groups
+    items = {key: COLUMNS[key] for key in told} | groups
     return b.Folded(("What the columns of ", b.Code("records.csv"), " say"), (b.Terms(tuple(items.items())),))
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from reticent.findings.audit import ExposureCount
 from reticent.findings.locate import RecordsDocument
-from reticent.findings.records import PICTURED, RecordRow
+from reticent.findings.records import PICTURED, RecordRow, known
 from reticent.report import blocks as b
 from reticent.report.kinds import method, record_table
 from reticent.report.pictures import records as pictures
@@ -59,9 +59,9 @@ def _memorised(
     document: RecordsDocument, rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]
 ) -> list[b.Block]:
     """Show how memorisation is spread, and the most memorised records that are pictures."""
-    values, summary = [row.memorisation for row in rows if row.memorisation is not None], document.memorisation
+    values, summary = known(rows, "memorisation"), document.memorisation
     heading = b.Heading("Memorised records", "memorised", "Memorised", level=2)
-    if not values or summary is None:
+    if not len(values) or summary is None:
         return [heading, b.Prose("The memorisation of these records is not known.")]
     caption = (
         "Memorisation of every record: the share of models trained on it that label it correctly, minus that of the "
@@ -73,7 +73,7 @@ def _memorised(
             "A record is memorised if models label it correctly because they were trained on it, and wrongly "
             "otherwise. Such records are rare or odd ones, or have a wrong label."
         ),
-        b.Figures((b.Figure(partial(pictures.memorisation, values, summary.threshold), caption),)),
+        b.Figures((b.Figure(partial(pictures.memorisation, values.tolist(), summary.threshold), caption),)),
         *record_table.pictured("The most memorised", document.most_memorised[:PICTURED], thumbnails, _written),
     ]
 

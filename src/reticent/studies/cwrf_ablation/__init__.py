@@ -86,7 +86,7 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
         for metric in DRAWN
     )
     of_a3 = (
-        dots(results, setting, names, metric, f"{METRICS[metric].label}, of A3 and its controls")
+        dots(results, setting, names, metric, f"{METRICS[metric].label}, A3 and controls")
         for metric in ("auc_lira", "excess_auc_lira", "excess_auc_learned")
     )
     yield Figure(name=setting.key, title=f"A1, A2 and A3 over r, {setting.label}", panels=(*over_r, *of_a3))

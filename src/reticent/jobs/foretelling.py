@@ -1,0 +1,73 @@
+"""How long attacks and the audit of their scores will take on this machine: a probe on made-up records, scaled up."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from reticent import scratch
+from reticent.attacks import needs_models
+from reticent.attacks.base import Problem
+from reticent.auditing.bootstrap import affordable
+from reticent.auditing.partition import by_class
+from reticent.data.membership import Membership
+from reticent.jobs.measure import Settings, measure
+from reticent.signals.matrix import Signals
+from reticent.spec import Spec
+
+FEWEST = 300
+"""Records of the smaller probe, at least; the larger one has three times as many."""
+
+
+class Size(NamedTuple):
+    """What an audit is of.
+
+    Attributes:
+        models: all of them targets.
+        records: that are audited.
+        classes: whose logits are known; 0 where margins alone are.
+    """
+
+    models: int
+    records: int
+    classes: int
+
+
+def seconds(size: Size, attacks: Sequence[Spec], settings: Settings) -> float:
+    """Foretell how long attacks and audit take, without attacks that look at more than outputs.
+
+    Cost grows with the records by a constant a record, and something that does not grow: two probes tell both. What
+    single records that leak cost beside that (`auditing.exposure.EXACT`) is not in it.
+    """
+    told = [spec for spec in attacks if not needs_models(spec)]
+    count = affordable(settings.replicates, size.models, size.records)
+    probe = replace(settings, replicates=count)
+    few = max(FEWEST, 2 * size.models)
+    if not told or size.records <= 3 * few:
+        return _measured(size, told, probe) if told else 0.0
+    once, thrice = (_measured(size._replace(records=records), told, probe) for records in (few, 3 * few))
+    each = max(0.0, thrice - once) / (2 * few)
+    return once + each * (size.records - few)
+
+
+def temporary_bytes(size: Size, attacks: int) -> int:
+    """Foretell what lies in temporary files at once: scores of every attack, p-values, and what one attack needs."""
+    scores = 8 * size.models * size.records
+    return (attacks + 2) * scores if scores >= scratch.LARGE else 0
+
+
+def _measured(size: Size, attacks: Sequence[Spec], settings: Settings) -> float:
+    """Attack and audit noise."""
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, max(size.classes, 2), size.records)
+    shape = (size.models, size.records)
+    if size.classes:
+        signals = Signals.from_logits(rng.normal(size=(*shape, size.classes)).astype(np.float32), labels)
+    else:
+        signals = Signals.from_margins(rng.normal(size=shape).astype(np.float32), labels, 10)
+    problem = Problem.make(signals, Membership.draw(size.models, size.records, 0))
+    begun = time.perf_counter()
+    measure(problem, attacks, settings, ids=np.arange(size.records), partitions=(by_class(labels),))
+    return time.perf_counter() - begun

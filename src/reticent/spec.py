@@ -217,7 +217,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise MissingFileError(f"no configuration file {str(path)!r}") from None
     except tomllib.TOMLDecodeError as error:
-        raise SpecError(f"{path}: not a TOML file: {error}") from None
+        raise SpecError(f'{path}: not a TOML file: {error} (text needs quotes: dataset = "digits")') from None
     except (ValueError, RecursionError):
         raise SpecError(f"{path}: {opening.TOO_MUCH}") from None
     except OSError as error:

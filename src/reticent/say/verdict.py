@@ -208,8 +208,8 @@ def _backwards(said: Verdict, audits: Sequence[Audit]) -> list[str]:
     ranks, its = agree(len(wrong), "ranks", "rank"), agree(len(wrong), "its", "their")
     return [
         f"{listed(wrong)} {ranks} members below non-members, by more than chance: read backwards, that gives members "
-        f"away as well. Check that True in membership stands for trained on, the sign of {its} scores, and that members "
-        "and non-members come from one source."
+        f"away as well. Check that True in membership stands for trained on, the sign of {its} scores, and that "
+        "members and non-members come from one source."
     ]
 
 

@@ -201,7 +201,7 @@ def prepare(
 
     With `reference`, reference non-members are needed whatever the recipe is.
     """
-    from reticent.population.train import choose_device
+    from reticent.population.worker import choose_device
 
     device = choose_device(config.device, elsewhere=config.executor == "ray")
     check_executor(config, device)

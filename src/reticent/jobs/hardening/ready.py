@@ -26,7 +26,7 @@ from reticent.objectives.base import Examples
 from reticent.options import AuditConfig, Options
 from reticent.population.executors import Executor
 from reticent.population.population import Population
-from reticent.population.train import choose_device
+from reticent.population.worker import choose_device
 from reticent.procedures import PROCEDURES
 from reticent.procedures.base import given_state
 from reticent.procedures.check import check_records, needs

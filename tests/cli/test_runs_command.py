@@ -123,6 +123,9 @@ def test_an_empty_store_and_none(command, tmp_path):
         assert "the store 'nowhere' does not exist: give --store DIR" in err
         assert not (tmp_path / "nowhere").exists()
         assert "is not a store (it has no folder runs/)" in command(f"runs {verb} --store plain")[2]
+        code, _, err = command(f"runs {verb} --store s3://bucket/path")
+        assert code == 2
+        assert "is for folders: list the runs of an object store with its own tools" in " ".join(err.split())
     assert list((tmp_path / "plain").iterdir()) == []
 
 

@@ -17,7 +17,7 @@ from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES, Batch
 from reticent.procedures.base import fresh
 from reticent.procedures.check import check
-from reticent.procedures.plain import train
+from reticent.procedures.plain import train, train_together
 from reticent.training.loop import accuracy, fit
 from reticent.training.run import Run
 from reticent.training.streams import Streams
@@ -31,8 +31,7 @@ OPTIONS = {
 """Options for tiny models: fewer steps, a second pass however small the gap, a level below ln 2."""
 OWN_LOSS = {"relaxloss": lambda losses: losses[::2]}
 """What of the losses is to fall, where it is not all: odd epochs of RelaxLoss minimise another loss than even ones."""
-ASKS_IN_TRAINING = {"cs-kd", "past"}
-"""Objectives that ask the model more than once a step in training mode, and say so: BatchNorm sees more batches."""
+ASKS_IN_TRAINING = {name for name, entry in OBJECTIVES.items() if entry.asks_in_training}
 names = pytest.mark.parametrize("name", OBJECTIVES)
 
 
@@ -64,7 +63,7 @@ def refused(name, kind):
 
 
 def test_the_tables_name_objectives_that_exist():
-    assert {*OPTIONS, *OWN_LOSS, *ASKS_IN_TRAINING} <= set(OBJECTIVES)
+    assert {*OPTIONS, *OWN_LOSS} <= set(OBJECTIVES)
 
 
 @names
@@ -119,6 +118,19 @@ def test_what_switches_it_off_leaves_plain_training_to_the_bit(name):
             assert off.history.loss == plain.history.loss, options
         if entry.spec() not in entry.off and recipe is dropped:
             assert trained(name, recipe, given).history.loss != plain.history.loss
+
+
+@pytest.mark.parametrize("name", sorted(set(OBJECTIVES) - ASKS_IN_TRAINING))
+def test_models_trained_together_are_those_trained_alone(name):
+    recipe = SMALL.replace(objective=spec(name), optimizer="sgd", learning_rate=0.05, epochs=3)
+    given, streams = [materials(blobs(), count) for count in (50, 64, 57)], [Streams(0, row) for row in range(3)]
+    alone = [train(recipe, *each) for each in zip(given, streams, strict=True)]
+    together = train_together(recipe, given, streams)
+    for one, other in zip(alone, together, strict=True):
+        assert other.history.loss == pytest.approx(one.history.loss, rel=1e-5)
+        assert other.facts.notices == one.facts.notices
+        for key, value in state(one).items():
+            assert torch.allclose(state(other)[key], value, rtol=0, atol=1e-5), key
 
 
 @names

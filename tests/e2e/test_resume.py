@@ -39,7 +39,11 @@ def finished(folder):
 
 def partial(folder):
     runs = folder / "reticent-store" / "runs"
-    return {p: len(list(p.iterdir())) for p in runs.glob("*.partial")} if runs.exists() else {}
+    return (
+        {p: len([one for one in p.rglob("*") if one.is_file()]) for p in runs.glob("*.partial")}
+        if runs.exists()
+        else {}
+    )
 
 
 def mid_model(folder):

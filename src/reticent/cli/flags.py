@@ -44,7 +44,7 @@ WORDS: dict[str, type | GenericAlias] = {"defense": list[str], "max_epsilon": st
 DATA = tuple(DataOptions.model_fields)
 ATTACK = tuple(key for key in AttackConfig.model_fields if key != "attack")
 SUBJECT = tuple(key for key in AuditConfig.model_fields if key not in {*DATA, *ATTACK, "attack", "recipe", "queries"})
-TRAINING = (*RECIPE[1:], "models", "seed", "workers", "device", "store", "data_dir", "attacks", "delta")
+TRAINING = (*RECIPE[1:], "models", "seed", "workers", "device", "stack", "store", "data_dir", "attacks", "delta")
 
 
 def flags(*keys: str, of: Mapping[str, FieldInfo] = FIELDS, **texts: str) -> Callable[[type[Kind]], type[Kind]]:

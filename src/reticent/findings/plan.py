@@ -30,6 +30,8 @@ class Plan(Finding):
     finished: Count
     "How many of them lie finished in the store."
     workers: Count
+    stack: Count
+    "Models that each of them trains as one batched computation; 1 is each alone."
     device: str
     records: Count
     "That are audited."

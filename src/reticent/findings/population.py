@@ -1,7 +1,7 @@
 """What was audited: the data, and the models."""
 
 from statistics import fmean
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import model_validator
 
@@ -150,6 +150,8 @@ class Population(Finding):
     "Only of outputs that were brought: how many models attacks may learn from."
     membership_digest: Annotated[str | None, LeftOut] = None
     "Hash of who was trained on what."
+    stacked: Annotated[Literal[True] | None, LeftOut] = None
+    "Only where models were trained as one batched computation; trained alone, their last bits may be others."
     queries: Annotated[Plain | None, LeftOut] = None
     "How each record was shown to the models: `mirror`, `shift`."
     accuracy: Annotated[Accuracy | None, LeftOut] = None

@@ -23,12 +23,14 @@ from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.option_hints import owners, placed
 from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.options import SHORT, AuditConfig, Options
+from reticent.population import stacking
 from reticent.population.executors import Executor
 from reticent.population.population import Population
 from reticent.procedures.check import check_records, needs
 from reticent.procedures.user import check_used
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, read_toml
+from reticent.store import at
 from reticent.threads import cores
 from reticent.training.recipe import Recipe
 
@@ -201,7 +203,7 @@ def prepare(
 
     With `reference`, reference non-members are needed whatever the recipe is.
     """
-    from reticent.population.train import choose_device
+    from reticent.population.worker import choose_device
 
     device = choose_device(config.device, elsewhere=config.executor == "ray")
     check_executor(config, device)
@@ -237,6 +239,7 @@ def prepare(
     members = int(membership.matrix.sum(axis=1).min())
     held = {"reference": len(roles.reference), "validation": len(roles.validation)}
     check_records(recipe, records, **held, members=members)
+    population = stacking.chosen(population, at(config.store), config.stack)
     if config.also_non_adaptive:
         by_record(config)
         undefended(recipe)

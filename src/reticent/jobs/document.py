@@ -79,6 +79,7 @@ def population_facts(population: Population, made: Sequence[Made]) -> Population
         seed=population.seed,
         parameters=made[0].facts.parameters,
         membership_digest=population.membership.digest,
+        stacked=True if population.stack > 1 else None,
         queries=full(population.queries),
         accuracy=accuracy(each),
         health=health(made),

@@ -14,11 +14,13 @@ from torch import Tensor
 from reticent.ambient import fixed
 from reticent.auditing.attack_audit import FPRS
 from reticent.auditing.roc import allowed, records_needed
+from reticent.errors import ReticentError
 from reticent.findings.plan import Plan, PlannedPaper, PlannedRate
 from reticent.jobs.config import Job, called
 from reticent.jobs.foretelling import Size, seconds, temporary_bytes
 from reticent.jobs.measure import Settings
 from reticent.options import AuditConfig
+from reticent.population.executors.base import stacks
 from reticent.population.population import Population
 from reticent.population.worker import Maker, find
 from reticent.procedures import PROCEDURES, Trained, entry
@@ -72,13 +74,14 @@ def estimate(job: Job) -> Plan:
     population, store = job.population, at(job.config.store)
     finished = sum(find(population, store, model) is not None for model in range(population.models))
     left = sum(store.find(population.signals_id(model)) is None for model in range(population.models))
-    trained, start, one, first = _probe(population, store, job.device)
+    workers = min(job.workers, max(population.models - finished, 1))
+    stack = max(map(len, stacks(population, range(left), workers)), default=1)
+    trained, start, one, first = _probe(population, store, job.device, stack)
     probes = _probes(population, store, job.device, trained)
     missing, rounds = _earlier(population, store)
     non_members = int((~population.membership.matrix).sum(axis=1).min())
     signals = 4 * (len(population.roles.audited) + len(population.roles.population))
     signals *= population.records.classes + len(population.queries.views())
-    workers = min(job.workers, max(population.models - finished, 1))
     each = one - sum(map(first, rounds)) / max(left, 1)
     state = _bytes(trained.model.state_dict()) + _bytes(trained.initial)
     each_disk = state + _bytes(trained.artefacts) + signals + FILES_BYTES
@@ -100,6 +103,7 @@ def estimate(job: Job) -> Plan:
         models=population.models,
         finished=finished,
         workers=workers,
+        stack=stack,
         device=job.device,
         records=len(population.roles.audited),
         parameters=sum(p.numel() for p in trained.model.parameters()),
@@ -120,8 +124,10 @@ def estimate(job: Job) -> Plan:
     )
 
 
-def _probe(population: Population, store: Store, device: str) -> tuple[Trained, float, float, Callable[[float], float]]:
-    """Train and ask one model for a few epochs, and estimate what it takes.
+def _probe(
+    population: Population, store: Store, device: str, stack: int
+) -> tuple[Trained, float, float, Callable[[float], float]]:
+    """Train a model, or as many as are trained together, for a few epochs, ask one, and estimate what one takes.
 
     Seconds: until the first step is over, once a process; of training and asking a model; of its first stage
     and a share of the rounds after it.
@@ -136,13 +142,22 @@ def _probe(population: Population, store: Store, device: str) -> tuple[Trained, 
         warm = cut(recipe.replace(procedure=Plain(), sampler=Shuffle()), 1)
         entry(warm).train(warm, _first_batch(materials, recipe), streams)
     clock.append(time.perf_counter())
-    trained = procedure.train(short.recipe, materials, streams)
+    share = stack if procedure.together is not None else 1
+    if procedure.together is None or stack == 1:
+        trained = procedure.train(short.recipe, materials, streams)
+    else:
+        rows = range(stack)
+        found = procedure.together(short.recipe, [*map(maker.materials, rows)], [*map(population.streams, rows)])[0]
+        if isinstance(found, ReticentError):
+            raise found
+        trained = found
     clock.append(time.perf_counter())
     again = procedure.train(short.recipe, materials, streams) if proves else trained
     clock.append(time.perf_counter())
     maker.ask(trained.model, 0)
     clock.append(time.perf_counter())
     start, once, twice, asking = np.diff(clock).tolist()
+    once, twice = once / share, twice / share
     # The noise of an epsilon is looked for once a model, and known when the same is trained again.
     spent = min(once, twice) if proves else once
     stages = {one.name: one.seconds for one in again.facts.stages}

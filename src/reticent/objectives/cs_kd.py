@@ -63,6 +63,7 @@ ENTRY = ObjectiveEntry(
     _CsKd,
     "Each record is taught by what the model says of another record of its class.",
     per_record=False,
+    asks_in_training=True,
     paper="Yun et al. (2020), CVPR",
     cost="one more forward pass a step",
     off=(CsKd(weight=0.0),),

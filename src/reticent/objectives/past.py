@@ -313,6 +313,7 @@ ENTRY = ObjectiveEntry(
     build,
     "After training, an L1 penalty that is strongest where the loss gap hangs on a weight.",
     per_record=False,
+    asks_in_training=True,
     paper="Hu et al. (2024), arXiv 2410.06814",
     cost="50 epochs more, each about twice a plain one",
     needs=("reference",),

@@ -40,6 +40,7 @@ class TrainingRun(Spec):
     trace: bool = False
     imitating: Imitating | None = None
     answers: str | None = None
+    stacked: bool = False
 
 
 class MemorisationRun(Spec):
@@ -104,6 +105,8 @@ class Population:
         probes: what each model is asked besides; no part of the other runs' identities.
         trace: note the losses of each model's members before training and after every epoch, in the training run.
         imitated: what each model imitates on its members, where it is plainly trained to; or None.
+        stack: how many models a process trains as one batched computation at most; 1 is each alone. Which models are
+            trained together changes no bit of any.
     """
 
     recipe: Recipe
@@ -117,6 +120,7 @@ class Population:
     trace: bool = False
     imitated: Imitated | None = None
     probes: tuple[Probe, ...] = ()
+    stack: int = 1
 
     def __post_init__(self) -> None:
         self.roles.check(self.records)
@@ -178,6 +182,7 @@ class Population:
             trace=self.trace,
             imitating=None if imitated is None else imitated.spec,
             answers=None if imitated is None else _digest(imitated.answers[self.membership.members(model)], "<f4"),
+            stacked=self.stack > 1,
         )
 
     def memorisation_spec(self, model: int) -> MemorisationRun | None:
@@ -185,7 +190,7 @@ class Population:
         sampler = self.recipe.sampler
         if not isinstance(sampler, Scored):
             return None
-        plain = replace(self, recipe=undefended(self.recipe), watch=False, trace=False, imitated=None)
+        plain = replace(self, recipe=undefended(self.recipe), watch=False, trace=False, imitated=None, stack=1)
         return MemorisationRun(
             kind="memorisation",
             plain=plain.training_id(model),

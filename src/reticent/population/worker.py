@@ -3,8 +3,8 @@
 import copy
 import platform
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -56,6 +56,10 @@ LOSSES = "losses"
 """Among a traced run's artefacts: of every member ``(E + 1, n)``, before training and after each of E epochs."""
 
 
+Failure = tuple[int, ReticentError]
+"""A model's row, and why it could not be made; the message begins with the row."""
+
+
 @dataclass(frozen=True)
 class Made:
     """What is known of one model once it is made.
@@ -75,6 +79,21 @@ class Made:
     facts: SignalsFacts
     fresh: bool
     probes: tuple[str, ...] = ()
+
+
+def choose_device(wish: str, *, elsewhere: bool = False) -> str:
+    """Turn a wish into a device's name; what is wished for of machines elsewhere need not be here."""
+    if elsewhere and wish == "cuda":
+        return wish
+    if wish == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if wish.partition(":")[0] not in {"cpu", "cuda"}:
+        raise ModelError(f"device: expected auto, cpu, cuda or cuda:N, got {wish!r}")
+    if wish.startswith("cuda") and not torch.cuda.is_available():
+        raise ModelError(
+            f"device {wish!r}: this machine, or this build of PyTorch ({torch.__version__}), has no CUDA device"
+        )
+    return wish
 
 
 def find(population: Population, store: Store, model: int) -> Made | None:
@@ -103,13 +122,25 @@ class Maker:
     @fixed()
     def __init__(self, population: Population, store: Store, device: str) -> None:
         self.population, self.store = population, store
-        self.device = torch.device(device)
+        self.device = torch.device(choose_device(device))
         records, roles = population.records, population.roles
         self.prepare = Preparation(records, self.device)
         self.audited = self.prepare.examples(records, roles.audited)
         self.others = self.prepare.examples(records, roles.population)
         self.validation = self.prepare.examples(records, roles.validation)
         self.reference = self.prepare.examples(records, roles.reference)
+        self._fresh: dict[int, nn.Module] = {}
+
+    def make_all(self, models: Sequence[int]) -> Iterator[Made | Failure]:
+        """Make some models, or find them; those that can be are trained together first."""
+        failed = dict(self._train_together(models)) if self.population.stack > 1 else {}
+        for model in models:
+            try:
+                if model in failed:
+                    raise failed[model]
+                yield self.make(model)
+            except ReticentError as error:
+                yield model, error
 
     def make(self, model: int) -> Made:
         """Make one model, or find it finished."""
@@ -124,7 +155,7 @@ class Maker:
 
     def _make(self, model: int, training: str, signals: str, *probes: str) -> Made:
         run, made = self.store.found_or_made(training, partial(self._train, model))
-        network: nn.Module | None = made
+        network = made = made or self._fresh.pop(model, None)
         seen, _ = self.store.found_or_made(
             signals, lambda draft: self._look(model, network or self._load(model, run), run, draft)
         )
@@ -161,16 +192,77 @@ class Maker:
     def _trained(self, model: int, before: Run | None = None) -> Trained:
         """Train one model, from its first stage on or from the run that was its first stage."""
         recipe, streams = self.population.recipe, self.population.streams(model)
-        materials = replace(self.materials(model), memorisation=self._memorised(model))
         procedure = PROCEDURES[recipe.procedure.method]
+        if self.population.stack > 1 and procedure.together is not None:
+            [found] = self._together([model])
+            if isinstance(found, ReticentError):
+                raise found
+            return found
+        materials = self._known(model)
         with streams.lent("training"):
             if before is None or procedure.repair is None:
                 return procedure.train(recipe, materials, streams)
             made = procedure.repair(
-                _state(before, "weights"), _state(before, "initial"), recipe, materials, streams, _known(before)
+                _state(before, "weights"), _state(before, "initial"), recipe, materials, streams, _before(before)
             )
         earlier = before.read(ProcedureFacts).stages or (StageCost(name=FIRST, **dict(before.read(Cost))),)
         return replace(made, facts=made.facts.with_(stages=(*earlier, *made.facts.stages)))
+
+    def _known(self, model: int) -> Materials:
+        """Gather what one model is trained from, with what its sampler goes by."""
+        return replace(self.materials(model), memorisation=self._memorised(model))
+
+    @fixed()
+    def _together(self, models: Sequence[int]) -> list[Trained | ReticentError]:
+        """Train models as one batched computation, or by halves where the device has not the memory for all."""
+        population = self.population
+        together = PROCEDURES[population.recipe.procedure.method].together
+        assert together is not None, "a population is stacked where its training can be"
+        try:
+            return together(population.recipe, [*map(self._known, models)], [*map(population.streams, models)])
+        except torch.OutOfMemoryError:
+            if len(models) == 1:
+                raise
+        half = len(models) // 2
+        return self._together(models[:half]) + self._together(models[half:])
+
+    def _train_together(self, models: Sequence[int]) -> Iterator[Failure]:
+        """Train those that are missing as one batched computation, or what comes first in their training.
+
+        Each is a run of the store of its own. What another process makes, or has made, is left out.
+        """
+        population, first = self.population, copy.copy(self)
+        stages = [population, *population.earlier]
+        first.population = stages[-1]
+        with ExitStack() as claims:
+            drafts: dict[int, tuple[ExitStack, Draft]] = {}
+            for model in models:
+                if any(self.store.find(stage.training_id(model)) for stage in stages):
+                    continue
+                run, claim = first.population.training_id(model), claims.enter_context(ExitStack())
+                try:
+                    draft = claim.enter_context(self.store.claim(run))
+                except StoreLockedError as error:
+                    yield model, error.prefixed(f"model {model}: ")
+                    continue
+                if self.store.find(run) is None:
+                    drafts[model] = claim, draft
+            started = time.perf_counter()
+            with peak(self.device) as memory:
+                found = first._together(list(drafts)) if drafts else []
+            seconds = (time.perf_counter() - started) / max(1, len(drafts))
+            share = None if memory.bytes is None else memory.bytes // max(1, len(drafts))
+            for (model, (claim, draft)), trained in zip(drafts.items(), found, strict=True):
+                try:
+                    with _about(model), claim:
+                        if isinstance(trained, ReticentError):
+                            raise trained
+                        first._write(model, draft, trained, seconds, share)
+                except ReticentError as error:
+                    yield model, error
+                    continue
+                if first.population is population:
+                    self._fresh[model] = trained.model
 
     def _memorised(self, model: int) -> Memorisation | None:
         """Find, or measure, the scores that a sampler goes by; None without one, or if another process measures them.
@@ -213,17 +305,31 @@ class Maker:
         try:
             return self.store.found_or_made(first.training_id(model), partial(other._train, model))[0]
         except StoreLockedError:
+            if first.stack > 1:  # Alone, this model would have other bits.
+                raise
             return None
 
     def _train(self, model: int, draft: Draft) -> nn.Module:
-        population, roles = self.population, self.population.roles
         before = self._before(model)
         started = time.perf_counter()
         with peak(self.device) as memory:
             trained = self._trained(model, before)
-        seconds = time.perf_counter() - started
+        self._write(model, draft, trained, time.perf_counter() - started, memory.bytes, before)
+        return trained.model
+
+    def _write(
+        self,
+        model: int,
+        draft: Draft,
+        trained: Trained,
+        seconds: float,
+        memory: int | None,
+        before: Run | None = None,
+    ) -> None:
+        """Write a training run; models that were trained together have equal shares of the seconds and the memory."""
+        population, roles = self.population, self.population.roles
         earlier = Cost(seconds=0.0) if before is None else before.read(Cost)
-        peaks = [known for known in (memory.bytes, earlier.peak_memory_bytes) if known is not None]
+        peaks = [known for known in (memory, earlier.peak_memory_bytes) if known is not None]
         _write_training(draft, trained)
         ids = {"members": population.members(model), "validation": roles.validation, "reference": roles.reference}
         draft.write_arrays("roles.safetensors", ids)
@@ -240,7 +346,6 @@ class Maker:
             device=str(self.device),
             finished=datetime.now(UTC).isoformat(timespec="seconds"),
         ).to_json()
-        return trained.model
 
     def network(self, made: Made) -> nn.Module:
         """Bring a finished model back."""
@@ -353,7 +458,7 @@ def _state(run: Run, kind: str) -> dict[str, Tensor]:
     return {name: torch.from_numpy(value) for name, value in run.arrays(f"{kind}.safetensors").items()}
 
 
-def _known(run: Run) -> Before:
+def _before(run: Run) -> Before:
     return Before(history(run), _state(run, "artefacts") if "artefacts.safetensors" in run.files else {})
 
 

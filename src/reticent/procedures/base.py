@@ -88,6 +88,8 @@ class ProcedureEntry:
         traced: it trains one network on all members by runs of the loop that follow each other, so that their losses
             can be followed from before training to its end.
         short: makes a short training of a recipe, by which its cost is estimated.
+        together: trains several models as one batched computation, or says why one failed; None where each is trained
+            alone.
     """
 
     spec: type[Spec]
@@ -111,6 +113,7 @@ class ProcedureEntry:
     goes_on: Callable[[Recipe], bool] = lambda _: False
     traced: bool = False
     short: Callable[[Recipe], Short] = by_epochs
+    together: Callable[[Recipe, Sequence[Materials], Sequence[Streams]], list[Trained | ReticentError]] | None = None
 
 
 def own(recipe: Recipe, kind: type[Kind]) -> Kind:

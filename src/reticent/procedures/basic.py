@@ -33,7 +33,12 @@ BASIC: dict[str, ProcedureEntry] = {
         short=mist.short,
     ),
     "plain": ProcedureEntry(
-        Plain, plain.train, "One run of the loop from a fresh initialisation.", sampled=True, traced=True
+        Plain,
+        plain.train,
+        "One run of the loop from a fresh initialisation.",
+        sampled=True,
+        traced=True,
+        together=plain.train_together,
     ),
     "selena": ProcedureEntry(
         selena.Selena,

@@ -16,7 +16,8 @@ def plan(found: Plan, store: str) -> Iterator[tuple[str, str]]:
     yield "one model", f"{found.parameters:,} parameters, {each} on {found.device}"
     if found.finished < found.models:
         processes = "one process" if found.workers == 1 else f"{found.workers} processes"
-        yield "training", f"about {_time(found.seconds)} in {processes}"
+        together = f", {found.stack} models at a time as one computation" if found.stack > 1 else ""
+        yield "training", f"about {_time(found.seconds)} in {processes}{together}"
         yield "memory", f"about {found.memory_bytes / 2**30:.1f} GiB"
         yield "disk", f"about {_size(found.disk_bytes)}"
     else:

@@ -3,18 +3,19 @@
 import copy
 import json
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import torch
 from torch import Tensor, nn
 
-from reticent.errors import InputError
+from reticent.errors import InputError, ReticentError
 from reticent.objectives.base import Examples, Objective, hits
 from reticent.training import augmentation
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
 from reticent.training.run import Run, planned
+from reticent.training.stack import Stack
 from reticent.training.streams import Streams
 
 EVALUATION_BATCH = 1024
@@ -56,6 +57,51 @@ class History:
         return cls(loss, validation, accuracy)
 
 
+class _Fitting:
+    """The state of one call of `fit`, but for the steps."""
+
+    def __init__(self, run: Run) -> None:
+        self.run, self.history = run, History()
+        self._best: tuple[float, dict[str, Tensor] | None] = (math.inf, None)
+        whole = enumerate(planned(run.recipe, run.steps, run.done))
+        self.plan = [(epoch, batches) for epoch, batches in whole if batches and run.groups(epoch)]
+
+    def begin(self) -> None:
+        """Note what is known before the first step."""
+        if self.run.materials.traced:
+            self.history.member_losses.append(member_losses(self.run.model, self.run.materials))
+
+    def goes_on(self, loss: float) -> bool:
+        """Note what is known after an epoch, and tell whether another one follows."""
+        model, materials, patience, history = self.run.model, self.run.materials, self.run.recipe.patience, self.history
+        history.loss.append(loss)
+        history.kept = len(history.loss) - 1
+        if materials.watched is not None:
+            history.accuracy.append(accuracy(model, materials, materials.watched))
+        if materials.traced:
+            history.member_losses.append(member_losses(model, materials))
+        if patience is not None:
+            validated = validation_loss(model, materials)
+            history.validation_loss.append(validated)
+            if validated < self._best[0]:
+                self._best = (validated, copy.deepcopy(model.state_dict()))
+            waited = history.kept - history.validation_loss.index(min(history.validation_loss))
+            if waited >= patience:
+                return False
+        return len(history.loss) < len(self.plan)
+
+    def end(self) -> History:
+        """Bring the network to the state that is kept."""
+        model, history = self.run.model, self.history
+        if self._best[1] is not None:
+            model.load_state_dict(self._best[1])
+            history.kept = history.validation_loss.index(min(history.validation_loss))
+        model.eval()
+        history.visited = float(self.run.visited.double().mean())
+        self.run.objective.ended(self.plan[history.kept][0])
+        return history
+
+
 def fit(
     model: nn.Module,
     recipe: Recipe,
@@ -68,39 +114,16 @@ def fit(
     """Train a model in place, from the state that it has."""
     given = materials.prepare.input
     check_recipe(recipe, given.kind, given.shape, len(materials.validation))
-    run = make(model, recipe, materials, objective, streams)
-    best: tuple[float, dict[str, Tensor] | None] = (math.inf, None)
-    history = History()
-    whole = enumerate(planned(recipe, run.steps, run.done))
-    plan = [(epoch, batches) for epoch, batches in whole if batches and run.groups(epoch)]
+    one = _Fitting(make(model, recipe, materials, objective, streams))
     with streams.lent("dropout"):
-        if materials.traced:
-            history.member_losses.append(member_losses(model, materials))
-        for epoch, batches in plan:
-            history.loss.append(run.epoch(epoch, batches))
-            history.kept = len(history.loss) - 1
-            if materials.watched is not None:
-                history.accuracy.append(accuracy(model, materials, materials.watched))
-            if materials.traced:
-                history.member_losses.append(member_losses(model, materials))
-            if recipe.patience is None:
-                continue
-            loss = validation_loss(model, materials)
-            history.validation_loss.append(loss)
-            if loss < best[0]:
-                best = (loss, copy.deepcopy(model.state_dict()))
-            waited = history.kept - history.validation_loss.index(min(history.validation_loss))
-            if waited >= recipe.patience:
+        one.begin()
+        for epoch, batches in one.plan:
+            if not one.goes_on(one.run.epoch(epoch, batches)):
                 break
-    if best[1] is not None:
-        model.load_state_dict(best[1])
-        history.kept = history.validation_loss.index(min(history.validation_loss))
-    model.eval()
-    history.visited = float(run.visited.double().mean())
-    objective.ended(plan[history.kept][0])
+    history = one.end()
     then = None if recipe.stop_after is not None else objective.then()
-    run.let_go()
-    del run
+    one.run.let_go()
+    del one
     if then is None:
         return history
     following = recipe.replace(
@@ -116,6 +139,36 @@ def fit(
     )
     anew = replace(materials, start=None if materials.start is None else replace(materials.start, epochs=0.0))
     return joined(history, fit(model, following, anew, then.objective, streams.child("then"), make=make))
+
+
+def fit_together(runs: Sequence[Run]) -> list[History | ReticentError]:
+    """Train networks of one kind in place, as one batched computation: what `fit` does of each, but for rounding.
+
+    Args:
+        runs: of one recipe, whose objectives ask the network nothing in training mode and have no second run.
+
+    Returns:
+        The history of each, or why its training failed, which ends none of the others.
+    """
+    given = runs[0].materials.prepare.input
+    check_recipe(runs[0].recipe, given.kind, given.shape, len(runs[0].materials.validation))
+    fits = [_Fitting(run) for run in runs]
+    found: dict[_Fitting, History | ReticentError] = {}
+    for one in fits:
+        one.begin()
+    stack = Stack(runs)
+    while going := [one for one in fits if one not in found]:
+        stack.hold([one.run for one in going])
+        plans = [one.plan[len(one.history.loss)] for one in going]
+        for one, loss in zip(going, stack.epoch(plans), strict=True):
+            if isinstance(loss, ReticentError):
+                found[one] = loss
+            elif not one.goes_on(loss):
+                found[one] = one.end()
+    stack.let_go()
+    for run in runs:
+        run.let_go()
+    return [found[one] for one in fits]
 
 
 def joined(first: History, then: History) -> History:

@@ -90,11 +90,9 @@ class Adam(Optimizer):
             self._steps += 1
         else:
             self._steps[list(active)] += 1
-        kept = ([values[i] for i in active] for values in (self._first, self._second))
+        each = (self.parameters, active, self._first, self._second)
         self._kernel(
-            [self.parameters[i] for i in active],
-            list(active.values()),
-            *kept,
+            *([_by_rows(values[i]) for i in active] for values in each),
             [],
             [self._each[i] for i in active],
             lr=self.rate,
@@ -129,9 +127,9 @@ class Sgd(Optimizer):
         for chosen, first in ((fresh, True), ([i for i in active if i not in fresh], False)):
             if chosen:
                 self._kernel(
-                    [self.parameters[i] for i in chosen],
-                    [active[i] for i in chosen],
-                    [self._buffers[i] for i in chosen if self._momentum],
+                    [_by_rows(self.parameters[i]) for i in chosen],
+                    [_by_rows(active[i]) for i in chosen],
+                    [_by_rows(self._buffers[i]) for i in chosen if self._momentum],
                     weight_decay=self.weight_decay,
                     momentum=self._momentum,
                     lr=self.rate,
@@ -140,6 +138,11 @@ class Sgd(Optimizer):
                     maximize=False,
                     is_first_step=first,
                 )
+
+
+def _by_rows(matrix: Tensor) -> Tensor:
+    """Turn a matrix that is kept column by column, which the kernels would copy."""
+    return matrix if matrix.is_contiguous() or matrix.dim() != 2 else matrix.t()
 
 
 def optimizer(recipe: Recipe, parameters: Iterable[nn.Parameter]) -> Optimizer:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +19,23 @@ from reticent.training.optim import Adam
 from reticent.training.recipe import Recipe
 from reticent.training.start import Frozen
 from reticent.training.streams import Streams
+
+
+@dataclass(frozen=True)
+class Step:
+    """What one step is taken on.
+
+    Attributes:
+        x: stored records ``(B, ...)``.
+        y: their labels.
+        batch: which records they are.
+        weight_decay: of the step.
+    """
+
+    x: Tensor
+    y: Tensor
+    batch: Batch
+    weight_decay: float
 
 
 class Run:
@@ -103,7 +121,16 @@ class Run:
         return torch.cat(order), sizes, decays
 
     def epoch(self, epoch: int, batches: int) -> float:
-        """Visit the batches of one epoch, or the first of them: so many of a whole one's, in proportion.
+        """Visit the batches of one epoch, or the first of them, and return the mean loss."""
+        steps = self.steps_of(epoch, batches)
+        losses = list[Tensor]()
+        for step in steps:
+            self.turn_to(step)
+            losses.append(self.take(step.x, step.y, step.batch))
+        return self.mean(epoch, steps, losses)
+
+    def steps_of(self, epoch: int, batches: int) -> list[Step]:
+        """Begin an epoch, and draw the batches that it visits: so many of a whole one's, in proportion.
 
         The schedule goes on by whole epochs, however few records one visits.
         """
@@ -113,16 +140,20 @@ class Run:
         drawn, sizes, decays = self.sample(epoch)
         taken = math.ceil(batches * len(sizes) / self.steps)
         self.visited[drawn[: sum(sizes[:taken])]] = True
+        self._skipped = self.steps - len(sizes)
         order = drawn.to(members.y.device)
         x, y = members.x[order], members.y[order]
-        total = torch.zeros((), dtype=torch.float64, device=y.device)
-        parts = list(zip(*(torch.split(t, sizes) for t in (order, x, y)), decays, strict=True))[:taken]
-        for ids, xs, ys, decay in parts:
-            self.optimizer = self._of(decay)
-            total += self.take(xs, ys, Batch(ids, epoch)).double() * len(ys)
-        self.step += self.steps - len(sizes)
+        parts = zip(*(torch.split(t, sizes) for t in (order, x, y)), decays, strict=True)
+        return [Step(xs, ys, Batch(ids, epoch), decay) for ids, xs, ys, decay in parts][:taken]
+
+    def mean(self, epoch: int, steps: list[Step], losses: list[Tensor]) -> float:
+        """End an epoch: the mean loss of its records."""
+        self.step += self._skipped
         self.objective.end_epoch(epoch)
-        loss = float(total) / max(1, sum(sizes[:taken]))
+        loss, sizes = 0.0, [len(step.y) for step in steps]
+        for size, each in zip(sizes, torch.stack(losses).tolist() if losses else (), strict=True):
+            loss += each * size
+        loss /= max(1, sum(sizes))
         if not math.isfinite(loss):
             raise TrainingDivergedError(
                 f"the training loss became {loss} in epoch {epoch + 1} of {self.recipe.epochs}: "
@@ -131,22 +162,26 @@ class Run:
             )
         return loss
 
-    def _of(self, decay: float) -> optim.Optimizer:
-        """Find the optimizer of one weight decay, which has a state of its own."""
+    def turn_to(self, step: Step) -> None:
+        """Choose the optimizer of a step: each weight decay has one, with a state of its own."""
+        decay = step.weight_decay
         if decay not in self._optimizers:
             self._optimizers[decay] = optim.optimizer(self.recipe.replace(weight_decay=decay), self.parameters)
-        return self._optimizers[decay]
+        self.optimizer = self._optimizers[decay]
 
     def take(self, x: Tensor, y: Tensor, batch: Batch) -> Tensor:
         """Take one step."""
-        recipe = self.recipe
-        x = self.materials.prepare.augmented(x, recipe, self.noise)
-        self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, self.step, self.steps)
-        given = self.objective.inputs(self.materials.prepare(x), y, batch)
-        loss = self.objective(self._logits(given), y, batch)
+        loss = self.objective(self._logits(self.given(x, y, batch)), y, batch)
         self.update(loss)
         self.step += 1
         return loss.detach()
+
+    def given(self, x: Tensor, y: Tensor, batch: Batch) -> Tensor:
+        """Draw what the network is given in a step, and set the learning rate."""
+        recipe, prepare = self.recipe, self.materials.prepare
+        x = prepare.augmented(x, recipe, self.noise)
+        self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, self.step, self.steps)
+        return self.objective.inputs(prepare(x), y, batch)
 
     def let_go(self) -> None:
         """Drop gradients, and cut the ring with the objective, which else keeps the optimizer until it is collected."""
@@ -154,10 +189,14 @@ class Run:
         vars(self.objective).pop("context", None)
 
     def update(self, loss: Tensor) -> None:
-        """Move the parameters by one step of the optimizer."""
+        """Take the gradients of a loss, and move the parameters by them."""
         self.optimizer.zero_grad()
         with named_inplace_errors():
             loss.backward()  # type: ignore[no-untyped-call]
+        self.move()
+
+    def move(self) -> None:
+        """Move the parameters by the gradients that they have: one step of the optimizer."""
         self.objective.graded()
         self.frozen.mask()
         if self.recipe.clip_norm is not None:

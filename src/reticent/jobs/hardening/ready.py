@@ -24,9 +24,10 @@ from reticent.jobs.locate.source import Weights, origin, states
 from reticent.jobs.recipes import at_delta, build_recipe
 from reticent.objectives.base import Examples
 from reticent.options import AuditConfig, Options
+from reticent.population import stacking
 from reticent.population.executors import Executor
 from reticent.population.population import Population
-from reticent.population.train import choose_device
+from reticent.population.worker import choose_device
 from reticent.procedures import PROCEDURES
 from reticent.procedures.base import given_state
 from reticent.procedures.check import check_records, needs
@@ -35,6 +36,7 @@ from reticent.say import harden as say
 from reticent.signals.queries import Queries
 from reticent.signals.query import Seen, ask, unsteady
 from reticent.spec import Spec
+from reticent.store import at
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -128,6 +130,7 @@ def ready(
         raise SpecError("patience: there are no validation records here to stop early by: give --epochs instead")
     members = int(membership.matrix.sum(axis=1).min())
     check_records(recipe, known.records, reference=len(known.reference), validation=0, members=members)
+    after = stacking.chosen(after, at(config.store), config.stack)
     last = after.models
     offer = Offer(known.records.classes, len(after.queries.views()), logits=True, population=False, imitators=True)
 

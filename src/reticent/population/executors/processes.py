@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
@@ -13,7 +13,7 @@ from typing import Any
 
 from reticent.errors import ModelError
 from reticent.interrupts import held_back
-from reticent.population.executors.base import Failure, Results, tried
+from reticent.population.executors.base import Failure, Results, stacks
 from reticent.population.population import Population
 from reticent.population.worker import Made, Maker
 from reticent.store import Store, at
@@ -35,8 +35,8 @@ def _end_with(sentinel: int) -> None:
     os._exit(1)
 
 
-def _make(model: int) -> Made | Failure:
-    return tried(_MAKER[0], model)
+def _make(models: Sequence[int]) -> list[Made | Failure]:
+    return list(_MAKER[0].make_all(models))
 
 
 @contextmanager
@@ -90,17 +90,17 @@ def silent_orphans() -> Iterator[None]:
 
 def results(population: Population, store: Store, models: list[int], *, device: str, workers: int) -> Results:
     """Make models in so many processes of this machine, on one device."""
-    context = multiprocessing.get_context("spawn")
+    context, parts = multiprocessing.get_context("spawn"), stacks(population, models, workers)
     arguments = (population, store.address, device)
     with held_back(), silent_orphans():  # The first semaphore starts a process that keeps count of them.
-        pool = ProcessPoolExecutor(min(workers, len(models)), context, _start, arguments)
+        pool = ProcessPoolExecutor(min(workers, len(parts)), context, _start, arguments)
     try:
         with _without_main(), held_back(), silent_orphans():
-            futures: set[Future[Made | Failure]] = {pool.submit(_make, model) for model in models}
+            futures: set[Future[list[Made | Failure]]] = {pool.submit(_make, part) for part in parts}
         while futures:
             done, futures = wait(futures, return_when=FIRST_COMPLETED)
             for future in done:
-                yield future.result()
+                yield from future.result()
     except BrokenProcessPool:
         raise ModelError(
             "a worker process ended without an answer (killed, or out of memory): finished models are kept; "

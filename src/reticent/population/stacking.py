@@ -1,0 +1,99 @@
+"""Whether the models of a population are trained as one batched computation, and how many of them at once.
+
+It is decided before anything is trained, by what the recipe is and what the store has, never by a clock: the same
+command trains the same models, however often it was interrupted.
+"""
+
+import random
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import torch
+from torch.nn.modules.batchnorm import _NormBase
+from torch.nn.modules.conv import _ConvNd
+
+from reticent.data.records import Records
+from reticent.objectives import OBJECTIVES
+from reticent.population.population import Population
+from reticent.procedures import entry
+from reticent.procedures.base import undefended
+from reticent.procedures.costs import cut
+from reticent.procedures.plain import train_together
+from reticent.store import Store
+from reticent.training.data import Preparation
+from reticent.training.materials import Materials, untrained
+from reticent.training.recipe import Recipe
+from reticent.training.stack import normed_alone
+from reticent.training.streams import Streams
+
+LARGEST = 16
+"""Models in one stack at most, where a store has stacked models and the user does not say."""
+FEW = 4
+"""Records that a stack is tried on."""
+
+
+def chosen(population: Population, store: Store, wish: int | None) -> Population:
+    """Choose how many models of a population are trained together.
+
+    Args:
+        population: one whose models are each trained alone.
+        store: where they are kept.
+        wish: what the user says: so many, 1 for each alone; None is alone where the store has no stacked model.
+
+    Returns:
+        The population, with another `Population.stack` where that is more than 1; what cannot be stacked stays.
+
+    Cost: one step of two networks.
+    """
+    if wish == 1 or not stackable(population):
+        return population
+    if wish is not None:
+        return replace(population, stack=wish)
+    stacked = replace(population, stack=LARGEST)
+    return stacked if _begun(stacked, store) else population
+
+
+def _begun(population: Population, store: Store) -> bool:
+    """Tell whether a store has any model of a population, or of what comes first in its training."""
+    stages = [population, *population.earlier]
+    return any(store.ended(stage.training_id(m)) for stage in stages for m in range(population.models))
+
+
+def stackable(population: Population) -> int | None:
+    """Count a network's parameters, if the first training of a population can be stacked; else None."""
+    recipe = [population, *population.earlier][-1].recipe
+    if entry(recipe).together is None or OBJECTIVES[recipe.objective.method].asks_in_training:
+        return None
+    return _tried(recipe, population.records)
+
+
+def _tried(recipe: Recipe, records: Records) -> int | None:
+    """Count a network's parameters, after one step of two of them together; None where that cannot be.
+
+    Convolutions of several networks, and what normalises batches in other ways than `nn.BatchNorm1d`, have bits that
+    depend on how many there are. A network that draws numbers by other
+    means than `nn.Dropout` would share them with the others, and torch warns of what it can only do one by one.
+    """
+    prepare, streams = Preparation(records, torch.device("cpu")), [Streams(0, row) for row in range(2)]
+    few = prepare.examples(records, np.arange(min(len(records), FEW)))
+    none = few.take(torch.arange(0))
+    materials = Materials(few, none, none, prepare, records.classes)
+    step = cut(undefended(recipe), 1).replace(batch_size=FEW, augmentation="none", augmentation_strength=None)
+    try:
+        network = untrained(step, materials, streams[0])
+        if any(isinstance(p, _ConvNd) or (isinstance(p, _NormBase) and not normed_alone(p)) for p in network.modules()):
+            return None
+        with warnings.catch_warnings(), streams[0].lent("trying"):
+            warnings.simplefilter("error")
+            before = _drawn()
+            train_together(step, [materials] * 2, streams)
+            draws = _drawn() != before
+    except Exception:  # noqa: BLE001 (whatever a user's network raises, trained alone it says so itself)
+        return None
+    return None if draws else sum(p.numel() for p in network.parameters())
+
+
+def _drawn() -> tuple[str, ...]:
+    """Tell where the global generators are."""
+    return str(random.getstate()), str(np.random.get_state()), str(torch.get_rng_state().tolist())  # noqa: NPY002

@@ -1,0 +1,186 @@
+"""Which populations are stacked, and what their runs are: found, resumed, shared and recovered like any others."""
+
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import torch
+
+from reticent.data.membership import Membership
+from reticent.data.records import Records
+from reticent.data.roles import Roles
+from reticent.errors import StoreLockedError, TrainingDivergedError
+from reticent.models.cnn import CNN
+from reticent.models.mlp import MLP
+from reticent.models.user import Factory
+from reticent.objectives.past import Past
+from reticent.population.executors.base import stacks
+from reticent.population.population import Population
+from reticent.population.stacking import LARGEST, chosen, stackable
+from reticent.population.train import train
+from reticent.population.worker import Maker
+from reticent.procedures.basic import BASIC
+from reticent.procedures.cwrf import CWRF
+from reticent.procedures.dpsgd import DPSGD
+from reticent.store import Store
+from reticent.training.recipe import Recipe
+
+TINY = Recipe(architecture=MLP(widths=(8,)), epochs=2, batch_size=16)
+
+
+def records(n=64, kind="table"):
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, 256, (n, 8, 8, 3), dtype=np.uint8) if kind == "image" else rng.normal(size=(n, 5))
+    return Records.make(x if kind == "image" else x.astype(np.float32), np.arange(n) % 3)
+
+
+def population(recipe=TINY, models=4, kind="table", **more):
+    data = records(kind=kind)
+    roles = Roles.split(data, 0, reference=more.pop("reference", 0))
+    return Population(recipe, data, roles, Membership.draw(models, len(roles.audited), 0), 0, **more)
+
+
+@pytest.fixture
+def store(tmp_path, monkeypatch):
+    monkeypatch.setattr("reticent.store.folder.LOOK_PATIENCE", 0.0)
+    return Store(tmp_path / "store").open()
+
+
+@contextmanager
+def claimed(store, run):
+    """Hold a run, and let it go without making it."""
+    with suppress(KeyError), store.claim(run, patience=0):
+        yield
+        raise KeyError
+
+
+def weights(store, made):
+    return [store.whole(one.training).arrays("weights.safetensors") for one in made]
+
+
+def same(first, second):
+    return all(np.array_equal(value, b[key]) for a, b in zip(first, second, strict=True) for key, value in a.items())
+
+
+def of(factory):
+    return TINY.replace(architecture=Factory(factory=f"stackable_networks:{factory}"))
+
+
+def test_what_can_be_stacked():
+    assert stackable(population()) == 5 * 8 + 8 + 8 * 3 + 3
+    assert stackable(population(of("normed")))
+    assert stackable(population(TINY.replace(procedure=CWRF()), reference=16))  # Its first training is plain.
+    for name in ("normed_by_the_batch", "torch_noise", "numpy_noise", "branching"):
+        assert stackable(population(of(name))) is None, name
+    assert stackable(population(TINY.replace(objective=Past()), reference=16)) is None
+    assert stackable(population(TINY.replace(procedure=DPSGD()))) is None
+    assert stackable(population(TINY.replace(architecture=CNN(widths=(4,))), kind="image")) is None
+
+
+def test_models_are_stacked_where_the_user_says_so_and_they_can_be(store):
+    made = population()
+    assert chosen(made, store, None).stack == 1
+    assert chosen(made, store, 3).stack == 3
+    assert chosen(made, store, 1).stack == 1
+    assert chosen(population(TINY.replace(procedure=DPSGD())), store, 8).stack == 1
+
+
+def test_a_store_that_has_stacked_models_goes_on_with_them(store):
+    alone = population()
+    Maker(alone, store, "cpu").make(3)
+    assert chosen(alone, store, None).stack == 1
+    Maker(replace(alone, stack=2), store, "cpu").make(1)
+    assert chosen(alone, store, None).stack == LARGEST
+
+
+def test_models_of_both_ways_have_names_of_their_own_and_stacks_of_any_size_the_same():
+    alone = population()
+    assert replace(alone, stack=2).training_spec(0).stacked
+    assert not alone.training_spec(0).stacked
+    assert alone.training_id(0) != replace(alone, stack=2).training_id(0) == replace(alone, stack=16).training_id(0)
+
+
+def test_models_are_dealt_out_so_that_every_process_is_busy():
+    sizes = lambda models, stack, workers: [  # noqa: E731
+        len(part) for part in stacks(population(stack=stack), range(models), workers)
+    ]
+    assert sizes(5, 1, 2) == [1] * 5
+    assert sizes(16, 16, 1) == [16]
+    assert sizes(16, 16, 2) == [8, 8]
+    assert sizes(20, 16, 1) == [10, 10]
+    assert sizes(3, 16, 8) == [1, 1, 1]
+    assert sizes(0, 16, 2) == []
+
+
+def test_a_resumed_population_has_the_bits_of_one_that_was_never_interrupted(store, tmp_path):
+    made = population(models=5, stack=5)
+    whole = train(made, store)
+    assert all(one.fresh for one in whole)
+    other = Store(tmp_path / "other").open()
+    list(Maker(made, other, "cpu").make_all([1, 4]))
+    Maker(made, other, "cpu").make(2)
+    resumed = train(made, other)
+    assert [one.fresh for one in resumed] == [True, False, False, True, False]
+    assert same(weights(store, whole), weights(other, resumed))
+    assert [one.signals for one in whole] == [one.signals for one in resumed]
+    seen = [[place.whole(one.signals).arrays("signals.safetensors") for one in whole] for place in (store, other)]
+    assert same(*seen)
+
+
+def test_models_that_another_process_makes_are_left_to_it(store):
+    made = population(stack=4)
+    with claimed(store, made.training_id(2)):
+        found = list(Maker(made, store, "cpu").make_all(range(4)))
+    assert [one.model for one in found if not isinstance(one, tuple)] == [0, 1, 3]
+    [(model, error)] = [one for one in found if isinstance(one, tuple)]
+    assert model == 2
+    assert isinstance(error, StoreLockedError)
+    assert str(error).startswith("model 2: run ")
+    assert all(one.fresh for one in [train(made, store)[2]])
+
+
+def test_one_that_diverges_leaves_the_others_whole(store):
+    made = population(TINY.replace(optimizer="sgd", learning_rate=0.5), stack=4)
+    wild = made.roles.audited[made.membership.matrix.sum(axis=0) == 2]
+    only = next(row for row in wild if made.membership.matrix[1, row])
+    made.records.x[only] = 1e30
+    members = {m for m in range(4) if only in made.members(m)}
+    failed = dict(Maker(made, store, "cpu")._train_together(range(4)))
+    assert set(failed) == members
+    for model, error in failed.items():
+        assert isinstance(error, TrainingDivergedError)
+        assert str(error).startswith(f"model {model}: the training loss became")
+        assert not store.ended(made.training_id(model))
+    assert all(store.find(made.training_id(m)) for m in set(range(4)) - members)
+
+
+def test_a_stack_that_the_device_has_no_memory_for_is_halved(store, tmp_path, monkeypatch):
+    made, tried, plain = population(models=5, stack=5), [], BASIC["plain"]
+
+    def together(recipe, materials, streams):
+        tried.append(len(streams))
+        if len(streams) > 2:
+            raise torch.OutOfMemoryError("CUDA out of memory (a fake one)")
+        return plain.together(recipe, materials, streams)
+
+    usual = train(made, store)
+    other = Store(tmp_path / "other").open()
+    monkeypatch.setattr("reticent.population.worker.PROCEDURES", {"plain": replace(plain, together=together)})
+    halved = train(made, other)
+    assert tried == [5, 2, 3, 1, 2]
+    assert same(weights(store, usual), weights(other, halved))
+
+
+def test_first_trainings_are_stacked_and_shared_with_the_undefended_models(store):
+    defended = population(TINY.replace(procedure=CWRF(tuning_epochs=1)), reference=16, stack=4)
+    plain = replace(defended, recipe=TINY)
+    assert [defended.first_stage.training_id(m) for m in range(4)] == [plain.training_id(m) for m in range(4)]
+    train(defended, store)
+    assert all(store.find(plain.training_id(m)) for m in range(4))
+
+
+def test_a_first_training_that_another_process_makes_is_waited_for_so_that_no_model_gets_other_bits(store):
+    defended = population(TINY.replace(procedure=CWRF(tuning_epochs=1)), reference=16, stack=4)
+    with claimed(store, defended.first_stage.training_id(0)), pytest.raises(StoreLockedError, match="model 0"):
+        Maker(defended, store, "cpu").make(0)

@@ -31,6 +31,18 @@ def test_a_command_that_is_asked_to_end_says_how_to_go_on(capsys, number, code):
     assert [signal.getsignal(one) for one in ASKED] == before
 
 
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_is_known_where_compiled_code_made_ctrl_c_of_it(capsys, number, code):
+    def ran(*_, **__):
+        try:
+            ask(number)
+        except KeyboardInterrupt:
+            raise KeyboardInterrupt from None
+
+    assert guarded(ran) == code
+    assert ("ended by" in capsys.readouterr().err) == (number != signal.SIGINT)
+
+
 def test_a_signal_that_is_ignored_stays_ignored_as_nohup_wants_it():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     try:

@@ -1,8 +1,12 @@
 """Stores in an object store: one in memory here, which creates and replaces as S3 does; S3 itself is in e2e."""
 
+import errno
+import os
 import threading
 import time
 from contextlib import nullcontext
+from datetime import timedelta
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -41,9 +45,9 @@ def clients(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def short(monkeypatch):
-    monkeypatch.setattr(module, "LEASE", 0.3)
-    monkeypatch.setattr(module, "RENEWED", 0.05)
+def unclaimed(monkeypatch):
+    """Makers do not see each other's claims."""
+    monkeypatch.setattr(module.ObjectStore, "_held", lambda *_: nullcontext())
 
 
 def write(store, run_id="r1", value=1.0, before=None):
@@ -72,8 +76,56 @@ def test_a_run_of_one_machine_is_found_by_another_and_read_from_its_copy(clients
     assert other.ended("r1")
     assert value(other) == [1.0, 1.0, 1.0]
     assert other.find("r1").facts == {"seconds": 1.0}
-    obstore.delete(clients.objects, keys(clients))
+    asked = []
+    other._ob = Shim(get=lambda store, key: asked.append(key) or obstore.get(store, key))
     assert value(other) == [1.0, 1.0, 1.0]
+    assert asked == ["runs/r1/done.json"]
+
+
+def test_a_copy_of_a_run_that_is_gone_or_was_made_anew_stands_for_none(clients):
+    one, other = clients(), clients()
+    write(one)
+    assert value(other) == [1.0, 1.0, 1.0]
+    obstore.delete(clients.objects, keys(clients))
+    assert other.find("r1") is None
+    assert not other.ended("r1")
+    with pytest.raises(CorruptRunError, match="run r1 is gone: run the same command again"):
+        other.whole("r1")
+    assert write(one, value=2.0)
+    assert [value(store) for store in (one, other)] == [[2.0, 2.0, 2.0]] * 2
+
+
+def test_a_maker_whose_folder_holds_a_copy_already_is_told_of_no_other_maker(clients, caplog):
+    one, other = clients(), clients()
+    write(other, value=2.0)
+    assert value(one) == [2.0, 2.0, 2.0]
+    obstore.delete(clients.objects, keys(clients))
+    assert write(one)
+    assert "another maker" not in caplog.text
+    assert value(one) == [1.0, 1.0, 1.0]
+
+
+def test_who_loses_while_it_uploads_takes_the_run_that_won(clients, unclaimed):
+    def put(store, key, content, **mode):
+        result = obstore.put(store, key, content, **mode)
+        if key.endswith(".safetensors") and other.find("r1") is None:
+            assert write(other, value=2.0)
+        return result
+
+    one, other = clients(put=put), clients()
+    assert not write(one)
+    assert [value(store) for store in (one, other)] == [[2.0, 2.0, 2.0]] * 2
+    assert len(keys(clients)) == 3
+
+
+def test_who_won_has_won_also_where_nothing_can_be_tidied(clients):
+    def refused(*_):
+        raise obstore.exceptions.GenericError("503 Slow Down")
+
+    one = clients()
+    one._ob = Shim(list=refused)
+    assert write(one)
+    assert value(clients()) == [1.0, 1.0, 1.0]
 
 
 def test_a_run_whose_maker_fails_does_not_exist_and_leaves_no_claim(clients):
@@ -87,8 +139,7 @@ def test_a_run_whose_maker_fails_does_not_exist_and_leaves_no_claim(clients):
     assert write(clients())
 
 
-def test_of_two_that_commit_at_once_one_wins_and_the_other_notices(clients, monkeypatch, caplog):
-    monkeypatch.setattr(module.ObjectStore, "_held", lambda *_: nullcontext())
+def test_of_two_that_commit_at_once_one_wins_and_the_other_notices(clients, unclaimed, caplog):
     first, second, reader = clients(), clients(), clients()
     for n in range(TRIES):
         at_once, won = threading.Barrier(2), {}
@@ -141,7 +192,7 @@ def test_a_truncated_upload_is_named_and_never_used(clients):
         half = content.read_bytes()[:40] if key.endswith(".safetensors") else content
         return obstore.put(store, key, half, **mode)
 
-    with pytest.raises(StoreError, match=r"s3://bucket/models/runs/r1/\w+/a.safetensors arrived with 40 of \d+ bytes"):
+    with pytest.raises(StoreError, match=r"s3://bucket/models/runs/r1/[^/]+/a.safetensors arrived with 40 of "):
         write(clients(put=put))
     assert clients().find("r1") is None
     assert write(clients())
@@ -170,11 +221,23 @@ def test_a_copy_that_was_changed_is_fetched_again(clients):
     assert value(one) == [1.0, 1.0, 1.0]
 
 
-def test_a_live_maker_is_respected_for_longer_than_its_lease(clients, short):
-    one, other = clients(), clients()
+def test_a_live_maker_is_respected_for_longer_than_its_lease(clients, monkeypatch):
+    versions, renewed = [], threading.Event()
+
+    def put(store, key, content, **mode):
+        result = obstore.put(store, key, content, **mode)
+        if key == "leases/r1":
+            versions.append(result["e_tag"])
+            if len(versions) == 3:
+                renewed.set()
+        return result
+
+    one, other = clients(put=put), clients()
+    monkeypatch.setattr(module, "RENEWED", 0.0)
+    monkeypatch.setattr(other, "_age", lambda there: 61.0 if there["e_tag"] in versions[:2] else 0.0)
 
     def wait():
-        time.sleep(0.6)
+        assert renewed.wait(60)
         assert other.holder("r1").startswith("process ")
         with pytest.raises(StoreLockedError, match=r"run r1 of the store s3://bucket/models is being made by process"):
             write(other)
@@ -183,12 +246,12 @@ def test_a_live_maker_is_respected_for_longer_than_its_lease(clients, short):
     assert other.holder("r1") is None
 
 
-def test_a_dead_makers_lease_is_lost_and_two_commits_never_stand(clients, short, monkeypatch, caplog):
+def test_a_dead_makers_lease_is_lost_and_two_commits_never_stand(clients, monkeypatch, caplog):
     dead, other = clients(), clients()
     monkeypatch.setattr(dead, "_renew", lambda *_: None)  # As of a machine that was cut off.
+    monkeypatch.setattr(other, "_age", lambda _: 61.0)
 
     def cut_off():
-        time.sleep(0.4)
         assert other.holder("r1") is None
         assert write(other, value=2.0)
 
@@ -196,23 +259,87 @@ def test_a_dead_makers_lease_is_lost_and_two_commits_never_stand(clients, short,
     assert [value(store) for store in (dead, other, clients())] == [[2.0, 2.0, 2.0]] * 3
 
 
-def test_a_maker_whose_lease_was_taken_is_told(clients, short, caplog):
-    def taken():
-        obstore.put(clients.objects, "leases/r1", b'{"holder": "another", "token": ""}')
-        time.sleep(0.3)
+def test_a_suspended_maker_of_this_machine_is_not_disturbed_when_its_lease_is_void(clients, monkeypatch):
+    one = clients()
+    other = module.ObjectStore("s3://bucket/models", clients.objects)
+    monkeypatch.setattr(other, "_age", lambda _: 61.0)
 
-    assert write(clients(), before=taken)
-    assert "leases/r1 was taken by another maker: whoever finishes first, its run is used" in caplog.text
+    def suspended():
+        assert other.root == one.root
+        with pytest.raises(StoreLockedError, match=f"is being made by process {os.getpid()}, which is alive"):
+            write(other)
+
+    assert write(one, before=suspended)
+
+
+@pytest.mark.parametrize("content", [b'{"holder": "another", "token": ""}', b"\xff"])
+def test_a_maker_whose_lease_was_taken_is_told_and_leaves_it(clients, monkeypatch, caplog, content):
+    one = clients()
+    monkeypatch.setattr(module, "RENEWED", 0.0)
+    monkeypatch.setattr(one, "_renew", lambda *_: None)
+    assert write(one, before=lambda: obstore.put(clients.objects, "leases/r1", content))
     assert keys(clients, "leases/") == ["leases/r1"]
+    monkeypatch.undo()
+    monkeypatch.setattr(module, "RENEWED", 0.0)
+    one._renew("leases/r1", module._Lease(), '"of before"', threading.Event())
+    assert "leases/r1 was taken by another maker: whoever finishes first, its run is used" in caplog.text
+
+
+def test_a_maker_that_ends_does_not_wait_for_a_request_that_hangs(clients, monkeypatch):
+    one, answered, ended = clients(), threading.Event(), []
+    monkeypatch.setattr(module, "RENEWED", 0.0)
+    monkeypatch.setattr(one, "_renew", lambda *_: ended.append(answered.wait(60)))
+    assert write(one)
+    assert ended == []
+    assert keys(clients, "leases/") == []
+    answered.set()
+
+
+@pytest.mark.parametrize("content", [b"\xff", b"{", b"[]", b"{}"])
+def test_a_lease_that_reticent_did_not_write_is_of_another_process(clients, content):
+    one = clients()
+    obstore.put(clients.objects, "leases/r1", content)
+    assert one.holder("r1") == "another process"
+    with pytest.raises(StoreLockedError, match=r"run r1 .* is being made by another process, which is alive, or"):
+        write(one)
+
+
+def test_no_lease_is_void_where_the_clock_was_removed(clients, monkeypatch):
+    def head(store, key):
+        if key == "clock":
+            raise FileNotFoundError(errno.ENOENT, "no such object", key)
+        return obstore.head(store, key)
+
+    one, other = clients(), clients()
+    other._ob = Shim(head=head)
+    assert write(one, before=lambda: other.holder("r1").index("process "))
+
+
+def test_a_request_that_hangs_ends_before_the_lease_does_and_files_take_as_long_as_they_go_on(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    store = at("s3://bucket/path")
+    small, files = (int(one.client_options["timeout"][:-1]) for one in (store._objects, store._bodies))
+    assert small + module.RENEWED < module.LEASE
+    assert small < module.RENEWED
+    assert files >= timedelta(days=1).total_seconds()
+    assert store._bodies.client_options["read_timeout"] == "60s"
 
 
 def test_a_store_that_overwrites_is_refused_at_the_start(clients):
     def put(store, key, content, mode=None):
         return obstore.put(store, key, content)
 
-    with pytest.raises(
-        StoreError, match=r"overwrites what must be created once \(it ignores If-None-Match or If-Match"
-    ):
+    with pytest.raises(StoreError, match=r"does not create an object once, or not replace that version of it that"):
+        clients(put=put)
+
+
+def test_a_store_that_never_replaces_is_refused_at_the_start(clients):
+    def put(store, key, content, mode=None):
+        if isinstance(mode, dict):
+            raise obstore.exceptions.PreconditionError("412 Precondition Failed")
+        return obstore.put(store, key, content, mode=mode)
+
+    with pytest.raises(StoreError, match=r"that it is told \(If-None-Match, If-Match\), so that one machine's models"):
         clients(put=put)
 
 
@@ -236,6 +363,17 @@ def test_one_that_does_not_answer_is_named(clients):
     store._ob = Shim(get=get)
     with pytest.raises(StoreError, match=r"the store s3://bucket/models does not answer \(503 Slow Down\): look at"):
         store.find("r1")
+
+
+def test_what_this_machine_refuses_is_not_told_as_an_answer_of_the_store(clients):
+    def put(store, key, content, **mode):
+        if isinstance(content, Path):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), str(content))
+        return obstore.put(store, key, content, **mode)
+
+    store = clients(put=put)
+    with pytest.raises(StoreError, match=rf"the store {store.root} cannot be written \(Permission denied\): give a"):
+        write(store)
 
 
 def test_runs_are_removed_by_their_owner_alone(clients):
@@ -273,8 +411,30 @@ def test_an_address_tells_which_store_it_is(tmp_path, monkeypatch):
     assert store.address == "s3://bucket/some/path"
     assert store.root.parent == tmp_path / "reticent" / "stores"
     assert at(tmp_path).address == str(tmp_path)
-    with pytest.raises(StoreError, match=r"the store ftp://x/y does not answer"):
-        at("ftp://x/y")
+    assert at("a:b/c").root == Path("a:b/c")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "ftp://x/y",
+        "gs://bucket/x",
+        "S3://bucket",
+        "s3://",
+        "s3:/bucket/x",
+        "s3://key:secret@bucket/x",
+        "s3://key:sec/secret@bucket",
+        "s3://bucket/x?secret=1",
+        "s3://bucket/x#secret",
+        Path("s3://bucket/x"),
+    ],
+)
+def test_an_address_of_another_form_is_refused_and_no_key_in_it_is_told(address):
+    with pytest.raises(
+        StoreError, match=r"begins with '(s3|S3|ftp|gs):': expected a folder, or the text s3://bucket/path"
+    ) as told:
+        at(address)
+    assert "secret" not in str(told.value)
 
 
 @pytest.mark.parametrize("wrong", [-86_400.0, 86_400.0])

@@ -2,7 +2,10 @@ import errno
 import json
 import multiprocessing
 import os
+import shutil
 import signal
+import socket
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +14,7 @@ import pytest
 from reticent.errors import CorruptRunError, StoreError, StoreLockedError
 from reticent.jobs.config import gather, prepare
 from reticent.population.using import using
-from reticent.store import Store
+from reticent.store import Store, folder
 
 
 @pytest.fixture
@@ -64,6 +67,51 @@ def test_the_first_writer_of_a_run_wins(store):
     write(store, value=1.0)
     write(store, value=2.0)
     assert store.find("r1").arrays("a.safetensors")["x"][0] == 1.0
+
+
+def test_makers_that_do_not_see_each_others_claims_leave_each_others_drafts(store, monkeypatch):
+    monkeypatch.setattr(Store, "_held", lambda *_: nullcontext())
+    with store.claim("r1") as draft:
+        draft.write_json("spec.json", {"v": 1})
+        monkeypatch.setattr(socket, "gethostname", lambda: "another-machine")
+        write(store, value=2.0)
+        draft.write_json("more.json", {"v": 1})
+    assert not draft.won
+    assert store.find("r1").arrays("a.safetensors")["x"][0] == 2.0
+    assert [p.name for p in (store.root / "runs").iterdir()] == ["r1"]
+
+
+def test_drafts_of_this_machine_and_old_ones_are_removed_by_the_next_maker(store):
+    partial = store.root / "runs" / "r1.partial"
+    for name in (f"1.{socket.gethostname()}", "2.another-machine", "3.another-machine"):
+        (partial / name).mkdir(parents=True)
+    os.utime(partial / "3.another-machine", (1e9, 1e9))
+    write(store)
+    assert [p.name for p in partial.iterdir()] == ["2.another-machine"]
+    assert store.find("r1") is not None
+
+
+def test_a_whole_run_that_takes_a_corrupt_ones_place_meanwhile_is_not_removed(store, tmp_path, monkeypatch):
+    other = Store(tmp_path / "other").open()
+    write(other, value=2.0)
+    write(store)
+    here = store.root / "runs" / "r1"
+    (here / "a.safetensors").write_bytes(b"half")
+    examine = folder.examine
+
+    def then_replaced(place):
+        found = examine(place)
+        monkeypatch.setattr(folder, "examine", examine)
+        shutil.rmtree(here)
+        shutil.copytree(other.root / "runs" / "r1", here)
+        return found
+
+    with store.claim("r1") as draft:
+        draft.write_json("spec.json", {"v": 1})
+        monkeypatch.setattr(folder, "examine", then_replaced)
+    assert not draft.won
+    assert store.find("r1").arrays("a.safetensors")["x"][0] == 2.0
+    assert [p.name for p in (store.root / "runs").iterdir()] == ["r1"]
 
 
 @pytest.mark.parametrize("damage", ["flip", "cut", "remove"])

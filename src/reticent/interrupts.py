@@ -23,20 +23,29 @@ class Terminated(KeyboardInterrupt):
 
 @contextlib.contextmanager
 def heard() -> Iterator[None]:
-    """Raise `Terminated` in the block where the process is asked to end; a signal that is ignored stays ignored."""
+    """Raise `Terminated` in the block where the process is asked to end; a signal that is ignored stays ignored.
+
+    It leaves the block even where compiled code, as that of Ray, made a plain Ctrl-C of it on its way.
+    """
+    came: list[int] = []
+
+    def terminate(number: int, _: FrameType | None) -> NoReturn:
+        came.append(number)
+        raise Terminated(number)
+
     main = threading.current_thread() is threading.main_thread()
     taken = [one for one in ASKED if main and signal.getsignal(one) is signal.SIG_DFL]
     for one in taken:
-        signal.signal(one, _terminate)
+        signal.signal(one, terminate)
     try:
         yield
+    except KeyboardInterrupt:
+        if came:
+            raise Terminated(came[0]) from None
+        raise
     finally:
         for one in taken:
             signal.signal(one, signal.SIG_DFL)
-
-
-def _terminate(number: int, _: FrameType | None) -> NoReturn:
-    raise Terminated(number)
 
 
 @contextlib.contextmanager

@@ -123,6 +123,9 @@ def test_an_empty_store_and_none(command, tmp_path):
         assert "the store 'nowhere' does not exist: give --store DIR" in err
         assert not (tmp_path / "nowhere").exists()
         assert "is not a store (it has no folder runs/)" in command(f"runs {verb} --store plain")[2]
+        code, _, err = command(f"runs {verb} --store s3://bucket/path")
+        assert code == 2
+        assert "is for folders: list the runs of an object store with its own tools" in " ".join(err.split())
     assert list((tmp_path / "plain").iterdir()) == []
 
 
@@ -286,7 +289,8 @@ def test_rm_unfinished_takes_what_a_killed_process_left_and_no_more(command, sto
         (runs / left / "half").write_bytes(b"x")
     (runs / "notes").mkdir()
     (store.root / "locks" / f"{name(0x10)}.owner").write_text("process 1")
-    with store.claim(name(0x50)):
+    with store.claim(name(0x50)) as draft:
+        draft.write_json("spec.json", {})
         code, out, _ = command("runs rm --unfinished --yes")
         assert (code, f"is kept: process {os.getpid()} is using it" in words(out)) == (1, True)
         assert f"{name(0x50)}.partial" in folders(store)
@@ -309,6 +313,7 @@ def test_rm_older_than_goes_by_the_time_of_finishing(command, store):
         os.utime(store.root / "runs" / name(number), (time.time() - 3600 * 30,) * 2)
     assert recent.exists()
     with store.claim(name(0x70)) as draft:
+        draft.write_json("spec.json", {})
         draft.facts = {"kind": "training", "finished": "2999-01-01T00:00:00"}
     command("runs rm --older-than 2d --yes")
     assert folders(store) == [name(0x70)]

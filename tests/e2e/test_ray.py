@@ -152,4 +152,14 @@ def test_a_cluster_without_a_gpu_is_named(cluster, folder):
     process = start(folder, "--executor", "ray", "--address", cluster.address, "--device", "cuda", "--workers", "4")
     _, err = process.communicate(timeout=120)
     assert process.returncode == 2
-    assert "device cuda: no machine of the Ray cluster has a GPU: start one first, or give --device cpu" in err
+    told = "device cuda: no machine of the Ray cluster has a core and a GPU: start one first, or give --device cpu"
+    assert told in err
+
+
+@pytest.mark.slow
+def test_a_driver_that_is_asked_to_end_says_so(cluster, folder):
+    process = start(folder, "--models", "64", "--executor", "ray", "--address", cluster.address)
+    until(folder, 1, process)
+    process.terminate()
+    _, err = process.communicate(timeout=120)
+    assert (process.returncode, "reticent: ended by SIGTERM; finished models are kept" in err) == (143, True)

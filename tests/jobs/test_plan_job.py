@@ -4,8 +4,10 @@ import time
 
 import numpy as np
 import pytest
+import torch
 
 import reticent
+from reticent.errors import ModelError
 from reticent.options import AuditConfig
 
 SMALL = {"records": 200, "models": 6, "epochs": 3, "workers": 1}
@@ -132,3 +134,10 @@ def test_the_search_for_noise_counts_once_a_model(tmp_path, monkeypatch):
     monkeypatch.setattr(accounting, "noise_for", slow)
     values = SMALL | {"epochs": 40, "store": tmp_path, "architecture__widths": [8], "defense": "dpsgd:epsilon=4"}
     assert 0.4 < reticent.plan(**values).seconds_per_model < 10  # 20 and more if the search counted once an epoch
+
+
+def test_a_plan_is_of_this_machine_and_needs_its_gpu(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+    values = SMALL | {"store": tmp_path / "store", "executor": "ray", "device": "cuda"}
+    with pytest.raises(ModelError, match=r"device 'cuda': this machine, .*, has no CUDA device"):
+        reticent.plan(**values)

@@ -1,6 +1,7 @@
 import shutil
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -21,9 +22,11 @@ from reticent.errors import (
 from reticent.models.mlp import MLP
 from reticent.objectives.imitation import Imitating
 from reticent.population import gather
+from reticent.population import train as training
+from reticent.population.executors import Executor
 from reticent.population.population import Imitated, Population
-from reticent.population.train import choose_device, train
-from reticent.population.worker import Maker
+from reticent.population.train import train
+from reticent.population.worker import Maker, choose_device
 from reticent.procedures.user import Function
 from reticent.signals.matrix import margin
 from reticent.signals.queries import Queries
@@ -126,7 +129,7 @@ def test_two_processes_give_the_same_bits_as_one(store, tmp_path):
     made = population()
     alone = gather.signals(made, store, train(made, store))[0]
     other = Store(tmp_path / "other").open()
-    pooled = gather.signals(made, other, train(made, other, workers=2))[0]
+    pooled = gather.signals(made, other, train(made, other, executor=Executor(workers=2)))[0]
     assert np.array_equal(alone.margins[:, :], pooled.margins[:, :])
     assert np.array_equal(alone.logits[:, :], pooled.logits[:, :])
 
@@ -173,6 +176,16 @@ def test_what_another_process_makes_is_waited_for_and_then_named(store, monkeypa
     with pytest.raises(KeyboardInterrupt):
         hold_and_train(made, store)
     assert len(train(made, store)) == 4
+
+
+def test_what_another_process_makes_is_looked_for_twelve_times(store, monkeypatch):
+    """In an object store each look is several requests."""
+    made, slept, looked = population(), [], []
+    monkeypatch.setattr(Store, "lingers", 60.0)
+    monkeypatch.setattr(training, "time", SimpleNamespace(monotonic=lambda: sum(slept), sleep=slept.append))
+    monkeypatch.setattr(Store, "holder", lambda _, run: looked.append(run) or "process 7")
+    assert training._again(made, store, [(2, StoreLockedError("held"))]) == []
+    assert (slept, len(looked)) == ([5.0] * 12, 13)
 
 
 def test_a_model_that_another_process_held_is_made_once_it_let_go(store, monkeypatch):

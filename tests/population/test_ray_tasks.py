@@ -1,8 +1,10 @@
 """What a node of a cluster is told and checks before it trains; no cluster is needed for that."""
 
 import pickle
+import signal
 import sys
-from dataclasses import replace
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 
@@ -26,41 +28,45 @@ def parcel(tmp_path, store):
     (tmp_path / "own.csv").write_text(TABLE)
     job = prepare(chosen(None, {"dataset": tmp_path / "own.csv", "models": 2, "epochs": 1, "attacks": ["loss"]}))
     with store.marked() as mark:
-        yield tasks.Parcel(job.population, store.address, mark, "cpu", (), tasks.VERSIONS)
+        yield job.population, store.address, mark, "cpu"
+
+
+def unpacked(parcel, versions=tasks.VERSIONS, path=()):
+    return tasks._maker(versions, list(path), pickle.dumps(parcel))
 
 
 def test_a_node_without_the_data_set_makes_models(parcel, tmp_path):
     (tmp_path / "own.csv").unlink()
-    made = tasks.tried(tasks._unpacked(pickle.dumps(parcel)), 1)
+    made = unpacked(parcel).make(1)
     assert isinstance(made, Made)
     assert made.model == 1
     assert made.fresh
 
 
-def test_a_node_whose_folder_is_another_says_so_and_trains_nothing(parcel, tmp_path):
+def test_a_node_whose_folder_is_another_says_so_and_makes_no_folder_there(parcel, tmp_path):
+    population, _, mark, device = parcel
     elsewhere = tmp_path / "local" / "store"
-    told = tasks._unpacked(pickle.dumps(replace(parcel, store=str(elsewhere))))
-    assert isinstance(told, StoreError)
-    assert "is not the store of the machine that asks: mount one folder at the same path on all of them" in str(told)
+    with pytest.raises(StoreError, match="is not the store of the machine that asks: mount one folder at the same"):
+        unpacked((population, str(elsewhere), mark, device))
+    assert not elsewhere.parent.exists()
 
 
 def test_a_node_that_does_not_see_locks_of_others_says_so(parcel, monkeypatch):
     monkeypatch.setattr("reticent.store.locks.held", lambda lock: False)
-    told = tasks._unpacked(pickle.dumps(parcel))
-    assert "do not hold between machines: mount it so that flock does" in str(told)
+    with pytest.raises(StoreError, match="do not hold between machines: mount it so that flock does"):
+        unpacked(parcel)
 
 
-def test_a_node_of_another_version_says_which(parcel):
-    other = pickle.dumps(replace(parcel, versions={"reticent": "0.0.1", "torch": "2.4.0"}))
-    told = tasks._unpacked(other)
-    assert isinstance(told, ModelError)
-    assert "and the command {'reticent': '0.0.1', 'torch': '2.4.0'}: install the same on all" in str(told)
+def test_a_node_of_another_version_says_which_and_unpacks_nothing():
+    other = {"reticent": "0.0.1", "torch": "2.4.0"}
+    words = r"and the command \{'reticent': '0.0.1', 'torch': '2.4.0'\}: install the same on all"
+    with pytest.raises(ModelError, match=words):
+        tasks._maker(other, [], b"what this version cannot read")
 
 
 def test_a_node_finds_the_users_code_where_the_driver_does(parcel, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "path", list(sys.path))
-    made = tasks._unpacked(pickle.dumps(replace(parcel, path=(str(tmp_path), *sys.path))))
-    assert isinstance(made, Maker)
+    assert isinstance(unpacked(parcel, path=(str(tmp_path), *sys.path)), Maker)
     assert sys.path.count(str(tmp_path)) == 1
 
 
@@ -79,15 +85,26 @@ def test_ray_that_is_not_installed_is_named(monkeypatch):
         tasks._ray()
 
 
+class RayError(Exception):
+    pass
+
+
+class RayTaskError(RayError):
+    """Its message is a coloured traceback, as Ray's is."""
+
+    def __init__(self, cause):
+        super().__init__(f"\x1b[36mray::_make()\x1b[39m {'File, line, ' * 50} {cause}")
+        self.cause = cause
+
+
 class Gone:
     """A Ray whose task's process died."""
 
-    class exceptions:
-        RayError = RuntimeError
+    exceptions = SimpleNamespace(RayError=RayError, RayTaskError=RayTaskError)
 
     @staticmethod
     def get(_):
-        raise RuntimeError("The worker died unexpectedly.\nIts exit code was 1.")
+        raise RayError("The worker died unexpectedly.\nIts exit code was 1.")
 
 
 def test_a_process_that_ended_is_a_failure_of_its_model_alone(store):
@@ -95,6 +112,89 @@ def test_a_process_that_ended_is_a_failure_of_its_model_alone(store):
     assert model == 7
     told = "model 7: its process on the Ray cluster ended without an answer (The worker died unexpectedly. Its exit"
     assert str(error).startswith(told)
+
+
+@pytest.mark.parametrize(
+    ("cause", "kind", "told"),
+    [
+        (StoreError("no such mount (on node gpu-4, ab12cd)"), StoreError, "no such mount (on node gpu-4, ab12cd)"),
+        (
+            ImportError("No module\nnamed reticent"),
+            ModelError,
+            "a node of the Ray cluster cannot make models (ImportError: No module named reticent)",
+        ),
+    ],
+)
+def test_a_node_that_cannot_make_models_ends_the_run_by_name(store, cause, kind, told):
+    class Unable(Gone):
+        @staticmethod
+        def get(_):
+            raise RayTaskError(cause)
+
+    with pytest.raises(kind) as caught:
+        tasks._result(Unable, None, 7, store)
+    assert str(caught.value) == told
+
+
+def test_a_node_that_failed_is_prepared_anew_for_its_next_task(parcel, monkeypatch):
+    node = SimpleNamespace(get_node_id=lambda: "ab12cdef")
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(get=lambda ref: ref, get_runtime_context=lambda: node))
+    monkeypatch.setattr(tasks, "_MAKER", {})
+    mark, sent = parcel[2], [(tasks.VERSIONS, [], pickle.dumps(parcel))]
+    with monkeypatch.context() as broken:
+        broken.setattr("reticent.store.locks.held", lambda lock: False)
+        with pytest.raises(StoreError, match=r"do not hold between machines.* \(on node .*, ab12cd\)$"):
+            tasks._make(sent, mark, 1)
+    made, node = tasks._make(sent, mark, 1)
+    assert (made.model, node.endswith(", ab12cd")) == (1, True)
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_a_cluster_that_fails_is_named_and_left_only_if_it_was_ours(monkeypatch, ours):
+    left, before = [], signal.getsignal(signal.SIGTERM)
+
+    class Failing(Gone):
+        is_initialized = staticmethod(lambda: not ours)
+        init = staticmethod(lambda **_: signal.signal(signal.SIGTERM, lambda *_: None))
+        shutdown = staticmethod(lambda: left.append("left"))
+
+    with pytest.raises(ModelError) as caught, tasks._connected(Failing, None):  # noqa: PT012
+        assert signal.getsignal(signal.SIGTERM) is before
+        raise RayError("no\nspace left")
+    told = "the Ray cluster failed (no space left): finished models are kept; run the same command again"
+    assert (str(caught.value), left) == (told, ["left"] * ours)
+
+
+def test_a_connection_that_fails_leaves_our_answer_to_sigterm():
+    before = signal.getsignal(signal.SIGTERM)
+
+    class Refusing(Gone):
+        is_initialized = staticmethod(lambda: False)
+
+        @staticmethod
+        def init(**_):
+            signal.signal(signal.SIGTERM, lambda *_: None)
+            raise RayError("wrong token")
+
+    with pytest.raises(ModelError, match=r"cannot be reached \(wrong token\): .*set RAY_AUTH_MODE=token"):
+        tasks._connect(Refusing, None)
+    assert signal.getsignal(signal.SIGTERM) is before
+
+
+@pytest.mark.parametrize(
+    ("machines", "gpu", "words"),
+    [
+        ([{"CPU": 0}, {}], False, "no machine of the Ray cluster has a core for tasks: start one first"),
+        ([{"CPU": 8}, {"GPU": 4}], True, "device cuda: no machine of the Ray cluster has a core and a GPU"),
+        ([{"CPU": 8}, {"CPU": 1, "GPU": 4}], True, None),
+        ([{}, {"CPU": 1}], False, None),
+    ],
+)
+def test_a_cluster_on_which_no_task_would_begin_is_refused(machines, gpu, words):
+    ended = {"Alive": False, "Resources": {"CPU": 8, "GPU": 8}}
+    ray = SimpleNamespace(nodes=lambda: [ended, *({"Alive": True, "Resources": one} for one in machines)])
+    with pytest.raises(ModelError, match=words) if words else nullcontext():
+        tasks._check_able(ray, gpu=gpu)
 
 
 class Failed(Gone):

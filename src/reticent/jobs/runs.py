@@ -25,7 +25,7 @@ from reticent.findings.runs import (
 from reticent.say import runs as say
 from reticent.say.grammar import some
 from reticent.spec import identity
-from reticent.store import PARTIAL, REMOVING, RUNS, Store, examine, look
+from reticent.store import PARTIAL, REMOVING, RUNS, Store, examine, is_folder, look
 from reticent.store import run as done
 from reticent.store.disk import gone, read_plain
 
@@ -45,6 +45,11 @@ Found = tuple[State, str | None]
 def scan(root: Path) -> Listing:
     """Look at every folder of a store; hashes are not checked (see `verify`), files that are missing are noted."""
     place = root / RUNS
+    if not is_folder(root):
+        raise StoreError(
+            "`reticent runs` is for folders: list the runs of an object store with its own tools, and remove them with "
+            "those while nothing runs"
+        )
     try:
         if not place.is_dir():
             what = "is not a store (it has no folder runs/)" if root.exists() else "does not exist"

@@ -5,9 +5,7 @@ from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 
-import torch
-
-from reticent.errors import CorruptRunError, ModelError, ReticentError, StoreLockedError
+from reticent.errors import CorruptRunError, ReticentError, StoreLockedError
 from reticent.population.executors import AUTO, Executor, Failure
 from reticent.population.population import Population
 from reticent.population.worker import Made, find
@@ -17,6 +15,8 @@ GIVE_UP = 3
 """So many failures without one success end the training of a population."""
 VAIN = 3
 """So many passes in a row over models that another process held, without a new model, are made at most."""
+LOOKS = 12
+"""So often at most is it looked whether what another process held is free: each look may be requests to a server."""
 SHOWN = 5
 """So many reasons are told at most."""
 
@@ -47,27 +47,10 @@ class Progress:
 Callback = Callable[[Progress], None]
 
 
-def choose_device(wish: str, *, elsewhere: bool = False) -> str:
-    """Turn a wish into a device's name; what is wished for of machines elsewhere need not be here."""
-    if elsewhere and wish == "cuda":
-        return wish
-    if wish == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    if wish.partition(":")[0] not in {"cpu", "cuda"}:
-        raise ModelError(f"device: expected auto, cpu, cuda or cuda:N, got {wish!r}")
-    if wish.startswith("cuda") and not torch.cuda.is_available():
-        raise ModelError(
-            f"device {wish!r}: this machine, or this build of PyTorch ({torch.__version__}), has no CUDA device"
-        )
-    return wish
-
-
 def train(
     population: Population,
     store: Store,
     *,
-    workers: int = 1,
-    device: str = "cpu",
     executor: Executor = AUTO,
     progress: Callback | None = None,
 ) -> list[Made]:
@@ -81,7 +64,6 @@ def train(
     made = {m: one for m, one in found.items() if one is not None}
     waiting, earlier = [m for m in found if m not in made], len(made)
     asking = bool(waiting) and all(store.ended(population.training_id(m)) for m in waiting)
-    run = executor.bound(workers, device)
 
     def report() -> None:
         if progress is None:
@@ -99,7 +81,7 @@ def train(
 
     def attempt(models: list[int]) -> list[Failure]:
         failures: list[Failure] = []
-        with closing(run(population, store, models)) as results:
+        with closing(executor.results(population, store, models)) as results:
             for result in results:
                 if isinstance(result, Made):
                     made[result.model] = result
@@ -150,7 +132,7 @@ def _again(population: Population, store: Store, failures: list[Failure]) -> lis
     while locked and not any(_free(population, store, model) for model in locked):
         if time.monotonic() >= end:
             return []
-        time.sleep(store.lingers / 50)
+        time.sleep(store.lingers / LOOKS)
     return locked
 
 

@@ -81,6 +81,21 @@ class Made:
     probes: tuple[str, ...] = ()
 
 
+def choose_device(wish: str, *, elsewhere: bool = False) -> str:
+    """Turn a wish into a device's name; what is wished for of machines elsewhere need not be here."""
+    if elsewhere and wish == "cuda":
+        return wish
+    if wish == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    if wish.partition(":")[0] not in {"cpu", "cuda"}:
+        raise ModelError(f"device: expected auto, cpu, cuda or cuda:N, got {wish!r}")
+    if wish.startswith("cuda") and not torch.cuda.is_available():
+        raise ModelError(
+            f"device {wish!r}: this machine, or this build of PyTorch ({torch.__version__}), has no CUDA device"
+        )
+    return wish
+
+
 def find(population: Population, store: Store, model: int) -> Made | None:
     """Find a model that is finished."""
     training, signals, *probes = population.run_ids(model)
@@ -107,7 +122,7 @@ class Maker:
     @fixed()
     def __init__(self, population: Population, store: Store, device: str) -> None:
         self.population, self.store = population, store
-        self.device = torch.device(device)
+        self.device = torch.device(choose_device(device))
         records, roles = population.records, population.roles
         self.prepare = Preparation(records, self.device)
         self.audited = self.prepare.examples(records, roles.audited)

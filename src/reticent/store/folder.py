@@ -6,8 +6,10 @@ import logging
 import os
 import secrets
 import shutil
+import socket
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -157,7 +159,7 @@ class Store:
         """Claim a run, write it, and make it exist; one that stands there and is corrupt is told, and replaced."""
         partial = self._runs / f"{run_id}{PARTIAL}"
         # A name of its own: who lost its claim unseen, as a machine cut off may, writes into no other's draft.
-        draft = partial / secrets.token_hex(6)
+        draft = partial / _own_name()
         for folder in (partial, self._runs / run_id):
             if folder.exists() and not folder.is_dir():
                 raise StoreError(
@@ -166,8 +168,8 @@ class Store:
         with self._held(run_id, LOOK_PATIENCE if patience is None else patience):
             try:
                 with writing(self.root):
-                    shutil.rmtree(partial, ignore_errors=True)
                     draft.mkdir(parents=True)
+                    _sweep(partial, draft)
                 _, problem = self._examined(run_id)
                 if problem is not None:
                     log.warning("run %s: %s: it is not used, and made anew", run_id, problem)
@@ -176,7 +178,9 @@ class Store:
                 with writing(self.root):
                     self._finish(made, run_id)
             finally:
-                shutil.rmtree(partial, ignore_errors=True)
+                shutil.rmtree(draft, ignore_errors=True)
+                with suppress(OSError):
+                    partial.rmdir()
 
     @contextmanager
     def using(self, runs: Iterable[str]) -> Iterator["Store"]:
@@ -283,17 +287,48 @@ class Store:
     def _commit(self, folder: Path, run_id: str) -> bool:
         """Make a folder the run, in place of a corrupt one if there is one; only one of several makers can."""
         target = self._runs / run_id
-        run, problem = self._here(run_id)
-        if target.exists() and (run is None or problem is not None):
-            shutil.rmtree(target)
-        try:
-            folder.rename(target)
-        except OSError as error:
-            if error.errno not in TAKEN:
-                raise
+        if target.exists() and not self._stays(target, folder):
+            # Moved, then looked at again: another maker may have put a whole one there just now.
+            aside = folder.with_name(_own_name())
+            with suppress(FileNotFoundError):
+                target.rename(aside)
+                if self._stays(aside, folder):
+                    _renamed(aside, target)
+                shutil.rmtree(aside, ignore_errors=True)
+        if not _renamed(folder, target):
             return False
         sync_folder(self._runs)
         return True
+
+    def _stays(self, there: Path, draft: Path) -> bool:
+        """Tell whether a run is whole, or may be, so that a draft does not take its place."""
+        run, problems = examine(there)
+        return all(one.passing for one in problems) and (run is not None or bool(problems))
+
+
+def _own_name() -> str:
+    """Name a folder as no other is named, and after the machine that writes it."""
+    return f"{secrets.token_hex(6)}.{socket.gethostname()}"
+
+
+def _sweep(partial: Path, own: Path) -> None:
+    """Remove the drafts of makers that died: this machine's, which holds the claim, and those that are old."""
+    for draft in partial.iterdir():
+        with suppress(OSError):
+            here = draft.name.partition(".")[2] == own.name.partition(".")[2]
+            if draft != own and (here or time.time() - draft.stat().st_mtime > locks.STALE):
+                shutil.rmtree(draft)
+
+
+def _renamed(folder: Path, target: Path) -> bool:
+    """Rename a folder, unless another that holds something is there."""
+    try:
+        folder.rename(target)
+    except OSError as error:
+        if error.errno not in TAKEN:
+            raise
+        return False
+    return True
 
 
 def _read(path: Path) -> str:

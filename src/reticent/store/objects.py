@@ -1,8 +1,10 @@
-"""A store in an object store (S3 and what is compatible, Google Cloud Storage, Azure), with a folder of copies here.
+"""A store in an object store (S3 and what is compatible), with a folder of copies here.
 
 A run is written here, and its files are uploaded under a name of the draft's own; it exists once ``done.json`` is
 created, which an object store does once: of two makers one wins, and the other takes what the winner made. A claim is a
 lease, an object that its holder renews; it only spares work, since without it too one commit stands.
+
+A copy stands for a run as long as its ``done.json`` is that of the object store.
 
 Objects: ``runs/<id>/done.json``, ``runs/<id>/<draft>/<file>``, ``leases/<id>``, ``clock``; for a moment ``marks/`` and
 ``probes/``.
@@ -38,7 +40,10 @@ RETRY: Any = {
     "backoff": {"init_backoff": timedelta(seconds=0.2), "max_backoff": timedelta(seconds=5), "base": 2},
 }
 """How long what may pass (a busy server, a broken connection) is tried again: for the time, not so many times."""
-CLIENT: Any = {"connect_timeout": "10s", "timeout": "120s", "allow_http": True}
+SMALL: Any = {"connect_timeout": "5s", "timeout": "10s", "allow_http": True}
+"""One try of a request whose answer is small: a lease outlives one that hangs."""
+FILES: Any = {"connect_timeout": "5s", "read_timeout": "60s", "timeout": "86400s", "allow_http": True}
+"""Those of files: they take as long as they go on."""
 DRAFT = "draft"
 """The key of an object ``done.json`` that names the folder of its files."""
 
@@ -59,15 +64,19 @@ class ObjectStore(Store):
     """
 
     def __init__(self, address: str, objects: Any = None) -> None:
-        super().__init__(copies(address))
+        self._at = address.rstrip("/")
+        super().__init__(copies(self._at))
         try:
             import obstore
         except ImportError:
             raise MissingExtraError("obstore", "objects", f"the store {address}") from None
-        self._at, self._ob = address.rstrip("/"), obstore
+        self._ob = obstore
         self.lingers = LEASE
         with self._asking():
-            self._objects = objects or obstore.store.from_url(self._at, client_options=CLIENT, retry_config=RETRY)
+            self._objects, self._bodies = (
+                objects or obstore.store.from_url(self._at, client_options=client, retry_config=RETRY)
+                for client in (SMALL, FILES)
+            )
 
     @property
     def address(self) -> str:
@@ -81,7 +90,7 @@ class ObjectStore(Store):
             yield
         except (self._ob.exceptions.AlreadyExistsError, self._ob.exceptions.PreconditionError):
             raise
-        except (self._ob.exceptions.BaseError, PermissionError, ValueError) as error:
+        except (self._ob.exceptions.BaseError, ValueError) as error:
             told = str(error).split("\n\n")[0].replace("\n", " ")
             raise StoreError(
                 f"the store {self._at} does not answer ({told:.300}): look at its address and at who may read and "
@@ -132,74 +141,92 @@ class ObjectStore(Store):
                 return
             raise
         again = self._put(key, b"second")
-        replaced = self._put(key, b"third", '"of another"')
+        wrong = self._put(key, b"third", '"of another"')
+        right = first and self._put(key, b"fourth", first)
         self._delete(key)
-        if first is None or again is not None or replaced is not None:
+        if again is not None or wrong is not None or right is None:
             raise StoreError(
-                f"the store {self._at} overwrites what must be created once (it ignores If-None-Match or If-Match), so "
-                "that one machine's models could replace another's: use another store, or a newer version of it"
+                f"the store {self._at} does not create an object once, or not replace that version of it that it is "
+                "told (If-None-Match, If-Match), so that one machine's models could replace another's: use another "
+                "store, or a newer version of it"
             )
 
     # Runs
 
     def ended(self, run_id: str) -> bool:
         """Tell whether a run was finished; whether it is whole is not looked at."""
-        return super().ended(run_id) or self._head(f"runs/{run_id}/{DONE}") is not None
+        return self._head(f"runs/{run_id}/{DONE}") is not None
 
     def _examined(self, run_id: str) -> tuple[Run | None, Problem | None]:
-        run, problem = self._here(run_id)
-        if run is None or problem is not None:
-            self._fetch(run_id)
-            run, problem = self._here(run_id)
-        return run, problem
-
-    def _fetch(self, run_id: str) -> None:
-        """Copy a run to this machine as it is; its hashes are checked by who takes it."""
         done = self._get(f"runs/{run_id}/{DONE}")
         if done is None:
-            return
+            return None, None
+        if _content(self._runs / run_id / DONE) == done[0]:
+            run, problem = self._here(run_id)
+            if problem is None:
+                return run, None
+        self._fetch(run_id, done[0])
+        return self._here(run_id)
+
+    def _fetch(self, run_id: str, done: bytes) -> None:
+        """Copy a run to this machine as it is; its hashes are checked by who takes it."""
         folder = self.root / "arriving" / secrets.token_hex(6)
         with writing(self.root):
             folder.mkdir(parents=True)
             self._runs.mkdir(exist_ok=True)
             try:
-                for name, key in _files(run_id, done[0]).items():
+                for name, key in _files(run_id, done).items():
                     self._download(key, folder / name)
-                (folder / DONE).write_bytes(done[0])
+                (folder / DONE).write_bytes(done)
                 super()._commit(folder, run_id)
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
 
     def _download(self, key: str, path: Path) -> None:
         with self._asking(), suppress(FileNotFoundError), path.open("wb") as stream:
-            for part in self._ob.get(self._objects, key).stream():
+            for part in self._ob.get(self._bodies, key).stream():
                 stream.write(part)
 
     def _commit(self, folder: Path, run_id: str) -> bool:
-        done = json.loads((folder / DONE).read_bytes()) | {DRAFT: folder.name}
+        done = json.dumps(json.loads((folder / DONE).read_bytes()) | {DRAFT: folder.name}).encode()
+        (folder / DONE).write_bytes(done)
+        won = self._uploaded(folder, run_id) and self._won(run_id, done)
+        with suppress(StoreError):
+            self._tidy(run_id, folder.name, won)
+        if won:
+            super()._commit(folder, run_id)
+        return won
+
+    def _stays(self, there: Path, draft: Path) -> bool:
+        return _content(there / DONE) == _content(draft / DONE) and super()._stays(there, draft)
+
+    def _uploaded(self, folder: Path, run_id: str) -> bool:
+        """Upload the files of a draft; False if another maker won meanwhile, who removes what is not of its run."""
         for path in sorted(folder.iterdir()):
-            if path.name != DONE:
-                self._upload(path, f"runs/{run_id}/{folder.name}/{path.name}")
-        won = self._won(run_id, json.dumps(done).encode())
+            if path.name == DONE:
+                continue
+            key, size = f"runs/{run_id}/{folder.name}/{path.name}", path.stat().st_size
+            with self._asking():
+                self._ob.put(self._bodies, key, path)
+            there = self._head(key)
+            if there is None and self.find(run_id) is not None:
+                return False
+            arrived = 0 if there is None else there["size"]
+            if arrived != size:
+                raise StoreError(
+                    f"{self._at}/{key} arrived with {arrived:,} of {size:,} bytes: the run is not finished, and what "
+                    "arrived is never used; run the same command again"
+                )
+        return True
+
+    def _tidy(self, run_id: str, draft: str, won: bool) -> None:
+        """Remove one's own files if one lost; if one won, what others who lost, or died, have left."""
         with self._asking():
             listed = [one["path"] for part in self._ob.list(self._objects, f"runs/{run_id}/") for one in part]
-        mine = {key for key in listed if key.startswith(f"runs/{run_id}/{folder.name}/")}
-        # What others who lost, or died, have left is removed by who won.
+        mine = {key for key in listed if key.startswith(f"runs/{run_id}/{draft}/")}
         left = set(listed) - mine - {f"runs/{run_id}/{DONE}"} if won else mine
         if left:
             self._delete(*sorted(left))
-        return won and super()._commit(folder, run_id)
-
-    def _upload(self, path: Path, key: str) -> None:
-        with self._asking():
-            self._ob.put(self._objects, key, path)
-        there, size = self._head(key), path.stat().st_size
-        arrived = 0 if there is None else there["size"]
-        if arrived != size:
-            raise StoreError(
-                f"{self._at}/{key} arrived with {arrived:,} of {size:,} bytes: the run is not finished, and what "
-                "arrived is never used; run the same command again"
-            )
 
     def _won(self, run_id: str, done: bytes) -> bool:
         """Make a run exist, in place of a corrupt one if there is one; only one of several makers can."""
@@ -217,7 +244,12 @@ class ObjectStore(Store):
 
     @contextmanager
     def _held(self, run_id: str, patience: float) -> Iterator[None]:
-        """Hold a run's lease."""
+        """Hold a run's lease; among the processes of this machine, which write into one folder, the lock too."""
+        with super()._held(run_id, patience), self._leased(run_id, patience):
+            yield
+
+    @contextmanager
+    def _leased(self, run_id: str, patience: float) -> Iterator[None]:
         key, ours, end = f"leases/{run_id}", _Lease(), time.monotonic() + patience
         while (version := self._taken(key, ours)) is None:
             if time.monotonic() > end:
@@ -234,10 +266,10 @@ class ObjectStore(Store):
             yield
         finally:
             ended.set()
-            renewing.join()
+            renewing.join(timeout=RENEWED)
             with suppress(StoreError):
                 there = self._get(key)
-                if there is not None and ours.token in there[0].decode():
+                if there is not None and ours.token.encode() in there[0]:
                     self._delete(key)
 
     def _taken(self, key: str, ours: "_Lease") -> str | None:
@@ -253,8 +285,9 @@ class ObjectStore(Store):
         while not ended.wait(RENEWED):
             with suppress(StoreError):
                 renewed = self._put(key, ours.content(), version)
-                if renewed is None:
+                if renewed is None and not ended.is_set():
                     log.warning("%s was taken by another maker: whoever finishes first, its run is used", key)
+                if renewed is None:
                     return
                 version = renewed
 
@@ -263,7 +296,8 @@ class ObjectStore(Store):
         with self._asking():
             self._ob.put(self._objects, "clock", secrets.token_bytes(6))
         now = self._head("clock")
-        return float((now["last_modified"] - there["last_modified"]).total_seconds())
+        # Where the owner of the store removed it just now, nothing is known: no claim is void by that.
+        return 0.0 if now is None else float((now["last_modified"] - there["last_modified"]).total_seconds())
 
     def holder(self, run_id: str) -> str | None:
         """Say which process has claimed a run; one that died is named until its claim is void."""
@@ -271,7 +305,10 @@ class ObjectStore(Store):
         if there is None or self._age(there) > LEASE:
             return None
         lease = self._get(f"leases/{run_id}")
-        return None if lease is None else str(json.loads(lease[0])["holder"])[:80]
+        try:
+            return None if lease is None else str(json.loads(lease[0])["holder"])[:80]
+        except (ValueError, KeyError, TypeError):
+            return UNKNOWN
 
     def remove(self, name: str, *, unfinished: bool = False) -> None:
         """Refuse: whether another machine uses a run is not known here."""
@@ -311,6 +348,13 @@ class _Lease:
         """Write it."""
         told = {"holder": f"process {os.getpid()} on {socket.gethostname()}", "token": self.token}
         return json.dumps(told | {"renewed": secrets.token_hex(4)}).encode()
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
 
 
 def _files(run_id: str, done: bytes) -> dict[str, str]:

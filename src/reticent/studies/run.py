@@ -15,7 +15,8 @@ from reticent.errors import InputError, UnknownNameError
 from reticent.findings.study import StudyDocument, Verdict
 from reticent.jobs.work import Reported, Work
 from reticent.options import Options
-from reticent.population.train import Callback, choose_device
+from reticent.population.train import Callback
+from reticent.population.worker import choose_device
 from reticent.report.files import make_folder, replacing
 from reticent.report.output import STUDY, Output, sealed
 from reticent.spec import identity

@@ -24,8 +24,8 @@ from reticent.locate.layer_kinds import layer_kinds
 from reticent.locate.scoring import Scores
 from reticent.locate.weights import Scoring
 from reticent.options import AuditConfig
-from reticent.population.train import choose_device
 from reticent.population.using import using
+from reticent.population.worker import choose_device
 from reticent.report.kinds import page
 from reticent.report.output import WEIGHTS, Output
 from reticent.say import locate as say

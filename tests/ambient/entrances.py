@@ -167,7 +167,7 @@ ENTRANCES = {
 
 
 PAGES = (
-    (audit, "write_audit", lambda output, *_: (output.folder / "page",)),
+    (audit, "write_audit", lambda output, *_, **__: (output.folder / "page",)),
     (render, "html", lambda _: '<meta name="generator" content="reticent">'),
 )
 """What writes a page: its module, its name, and what is done instead."""

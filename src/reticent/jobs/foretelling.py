@@ -17,8 +17,10 @@ from reticent.jobs.measure import Settings, measure
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
 
-FEWEST = 300
-"""Records of the smaller probe, at least; the larger one has three times as many."""
+FEW = 200
+"""Records of the smaller probe; the larger one has three times as many."""
+MOST_MODELS = 16
+"""Models of a probe, at most: what each model costs as target hardly depends on how many there are."""
 
 
 class Size(NamedTuple):
@@ -38,18 +40,21 @@ class Size(NamedTuple):
 def seconds(size: Size, attacks: Sequence[Spec], settings: Settings) -> float:
     """Foretell how long attacks and audit take, without attacks that look at more than outputs.
 
-    Cost grows with the records by a constant a record, and something that does not grow: two probes tell both. What
-    single records that leak cost beside that (`auditing.exposure.EXACT`) is not in it.
+    Cost grows with the records by a constant a record, and something that does not grow: two probes tell both; and in
+    proportion to the models. What single records that leak cost beside that (`auditing.exposure.EXACT`) is not in it.
     """
     told = [spec for spec in attacks if not needs_models(spec)]
     count = affordable(settings.replicates, size.models, size.records)
     probe = replace(settings, replicates=count)
-    few = max(FEWEST, 2 * size.models)
-    if not told or size.records <= 3 * few:
-        return _measured(size, told, probe) if told else 0.0
-    once, thrice = (_measured(size._replace(records=records), told, probe) for records in (few, 3 * few))
+    if not told:
+        return 0.0
+    models = min(size.models, MOST_MODELS)
+    few = min(FEW, -(-size.records // 3))
+    once, thrice = (
+        _measured(size._replace(models=models, records=records), told, probe) for records in (few, 3 * few)
+    )
     each = max(0.0, thrice - once) / (2 * few)
-    return once + each * (size.records - few)
+    return (once + each * (size.records - few)) * size.models / models
 
 
 def temporary_bytes(size: Size, attacks: int) -> int:

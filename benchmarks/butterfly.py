@@ -170,7 +170,7 @@ def accuracies(case, architecture, records, models):
     roles = Roles.split(records, 0, audited=case.records)
     made = Population(recipe, records, roles, Membership.draw(models, len(roles.audited), 0), 0)
     with tempfile.TemporaryDirectory() as folder:
-        done = train(made, Store(Path(folder)).open(), workers=1)
+        done = train(made, Store(Path(folder)).open())
     return np.array([one.facts.accuracy_non_members for one in done])
 
 

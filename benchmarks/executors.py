@@ -35,7 +35,7 @@ SECONDS, NODES = (1, 10, 60), (4, 16, 64)
 def timed(job: Job, store: Store, executor: Executor) -> tuple[float, float]:
     """Answer the seconds until the first model, and those from one model to the next."""
     times = [time.perf_counter()]
-    times.extend(time.perf_counter() for _ in executor.bound(1, "cpu")(job.population, store, list(range(MODELS))))
+    times.extend(time.perf_counter() for _ in executor.results(job.population, store, list(range(MODELS))))
     return times[1] - times[0], (times[-1] - times[1]) / (MODELS - 1)
 
 

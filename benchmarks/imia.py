@@ -32,12 +32,12 @@ def scored(options, targets, imitators):
 
     job, spec = called(None, options), parse({"method": "imia", "models": max(2, imitators)})
     store, population = Store(Path(options["store"])).open(), job.population
-    answers, _ = signals(population, store, train(population, store, workers=job.workers))
+    answers, _ = signals(population, store, train(population, store, executor=job.executor))
     plain = replace(population, recipe=undefended(population.recipe)) if has_defense(population.recipe) else population
     every, seconds, known = slice(0, answers.records), [], {}
     for target in range(targets * bool(imitators)):
         started = time.perf_counter()
-        known |= imitated([spec], plain, target, answers.logits[target, every], store, job.workers, job.device, Work())
+        known |= imitated([spec], plain, target, answers.logits[target, every], store, job.executor, Work())
         seconds.append(time.perf_counter() - started)
     given = Problem.make(answers, population.membership, range(targets), imitators=known or None)
     scores = {name: score(name, given) for name in OTHERS} | ({"imia": score(spec, given)} if imitators else {})

@@ -26,7 +26,7 @@ def label_leverage(options, found):
     from reticent.store import Store
 
     job = called(None, options, attacked=False)
-    maker = Maker(everyone(job), Store(Path(job.config.store)), job.device)
+    maker = Maker(everyone(job), Store(Path(job.config.store)), job.executor.device)
     _, network = maker.trained(0)
     said = answers(network, maker.audited, maker.prepare, job.records.classes)
     np.testing.assert_array_equal(job.population.roles.audited, found.ids)

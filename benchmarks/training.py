@@ -92,13 +92,14 @@ def plain(case, models):
 
 def ours(case, models):
     """Train with the population trainer; answers seconds and the mean accuracy on non-members."""
+    from reticent.population.executors import Executor
     from reticent.population.train import train
     from reticent.store import Store
 
     made = population(case, models)
     with tempfile.TemporaryDirectory() as folder:
         started = time.perf_counter()
-        done = train(made, Store(Path(folder)).open(), workers=2)
+        done = train(made, Store(Path(folder)).open(), executor=Executor(workers=2))
         seconds = time.perf_counter() - started
     return seconds, statistics.mean(one.facts.accuracy_non_members for one in done)
 

@@ -31,7 +31,7 @@ class Real:
     def __init__(self, folder):
         job = called(None, {"models": MODELS, "epochs": 10, "workers": 1, "store": str(folder), "out": str(folder)})
         store = Store(folder).open()
-        made = train(job.population, store, workers=1, device=job.device)
+        made = train(job.population, store, executor=job.executor)
         known, _ = signals(job.population, store, made)
         self.labels, self.classes = known.labels, known.classes
         margins = np.asarray(known.margins[:, :])[:, :, 0].astype(np.float64)

@@ -372,6 +372,6 @@ def test_what_an_executor_has_no_use_for_is_refused(given, words):
 
 
 def test_an_inline_audit_has_one_worker_and_ray_is_asked_for_a_gpu_that_is_elsewhere():
-    assert prepare(chosen(None, {"executor": "inline", "device": "cpu"})).workers == 1
+    assert prepare(chosen(None, {"executor": "inline", "device": "cpu"})).executor.workers == 1
     job = prepare(chosen(None, {"executor": "ray", "device": "cuda", "workers": 4, "address": "head:6379"}))
-    assert (job.device, job.workers, job.executor) == ("cuda", 4, Executor("ray", "head:6379"))
+    assert job.executor == Executor("ray", "head:6379", 4, "cuda")

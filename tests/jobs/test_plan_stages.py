@@ -144,5 +144,5 @@ def test_rounds_that_are_there_take_no_time(tmp_path):
 def _trained(values):
     """Train a population, and return what the store takes then."""
     folder = values["store"]
-    train(called(None, values).population, Store(folder).open(), workers=1, device="cpu")
+    train(called(None, values).population, Store(folder).open())
     return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())

@@ -30,7 +30,7 @@ def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("replicas")
     job = called(None, TINY | {"attacks": ["selena-replica"], "store": folder / "store", "out": folder / "out"})
     store = Store(folder / "store").open()
-    return folder, job, store, train(job.population, store, workers=1, device="cpu")
+    return folder, job, store, train(job.population, store)
 
 
 def test_every_record_that_a_model_holds_has_its_soft_target_and_no_other_has_one(trained):
@@ -81,7 +81,7 @@ def test_an_audit_with_its_null_control(trained):
 def test_a_changed_file_is_found(trained, tmp_path):
     _, job, _, _ = trained
     store = Store(tmp_path).open()
-    made = train(job.population, store, workers=1, device="cpu")
+    made = train(job.population, store)
     path = tmp_path / "runs" / made[3].training / "artefacts.safetensors"
     path.write_bytes(path.read_bytes()[:-1] + b"!")
     with pytest.raises(CorruptRunError, match=r"model 3: run .* artefacts.safetensors is not what was writt"):

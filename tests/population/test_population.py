@@ -23,6 +23,7 @@ from reticent.models.mlp import MLP
 from reticent.objectives.imitation import Imitating
 from reticent.population import gather
 from reticent.population import train as training
+from reticent.population.executors import Executor
 from reticent.population.population import Imitated, Population
 from reticent.population.train import train
 from reticent.population.worker import Maker, choose_device
@@ -128,7 +129,7 @@ def test_two_processes_give_the_same_bits_as_one(store, tmp_path):
     made = population()
     alone = gather.signals(made, store, train(made, store))[0]
     other = Store(tmp_path / "other").open()
-    pooled = gather.signals(made, other, train(made, other, workers=2))[0]
+    pooled = gather.signals(made, other, train(made, other, executor=Executor(workers=2)))[0]
     assert np.array_equal(alone.margins[:, :], pooled.margins[:, :])
     assert np.array_equal(alone.logits[:, :], pooled.logits[:, :])
 

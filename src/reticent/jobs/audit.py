@@ -123,9 +123,7 @@ def evaluate(job: Job, work: Work) -> Evaluated:
     """Train what is not finished, attack every model, and measure; writes nothing but the store."""
     store = at(job.config.store).open()
     with work.on("training", "training"):
-        made = train(
-            job.population, store, workers=job.workers, device=job.device, executor=job.executor, progress=work.progress
-        )
+        made = train(job.population, store, executor=job.executor, progress=work.progress)
     with work.on("scoring"):
         signals, others = population_signals.signals(job.population, store, made)
         replicas, roles = opened(job.attacks, job.population, store, made), job.population.roles

@@ -60,8 +60,7 @@ class Job:
         records: the data set.
         population: what to train.
         attacks: their specs.
-        workers: number of processes.
-        device: of every worker.
+        executor: who trains it.
         partitions: how the audited records are grouped.
         left_out: why attacks are not among them, by name, where all that fit are asked for.
         units: to which unit each audited record belongs, where units are audited; or None.
@@ -71,16 +70,10 @@ class Job:
     records: Records
     population: Population
     attacks: tuple[Spec, ...]
-    workers: int
-    device: str
+    executor: Executor
     partitions: tuple[Partition, ...] = ()
     left_out: Mapping[str, str] = field(default_factory=dict)
     units: Units | None = None
-
-    @property
-    def executor(self) -> Executor:
-        """Who trains the models."""
-        return Executor(self.config.executor, self.config.address)
 
 
 @fixed()
@@ -206,10 +199,10 @@ def prepare(
     from reticent.population.worker import choose_device
 
     device = choose_device(config.device, elsewhere=config.executor == "ray")
-    check_executor(config, device)
     suggested: Options = dict(DATASETS[config.dataset].suggested) if config.dataset in DATASETS else {}
     usual: int = suggested.pop("models", DEFAULT_MODELS)
     models = config.models or usual
+    trainer = executor(config, device, models)
     attacks = build_attacks(config) if attacked else ()
     queries = Queries(**config.queries)
     if records is None:
@@ -243,9 +236,7 @@ def prepare(
     if config.also_non_adaptive:
         by_record(config)
         undefended(recipe)
-    return Job(
-        config, records, population, attacks, workers(config, device, models), device, partitions, left_out, units
-    )
+    return Job(config, records, population, attacks, trainer, partitions, left_out, units)
 
 
 def units_of(records: Records, column: str) -> Units:
@@ -283,14 +274,8 @@ def _roles(config: AuditConfig, needed: bool, records: Records, units: Units | N
     return Roles.split(records, config.seed, audited=config.records, reference=usual, units=units, **sizes)
 
 
-def workers(config: AuditConfig, device: str, models: int) -> int:
-    """Choose how many processes train models."""
-    elsewhere = device != "cpu" or config.executor in {"inline", "ray"}
-    return config.workers or (1 if elsewhere else min(cores(), models))
-
-
-def check_executor(config: AuditConfig, device: str) -> None:
-    """Refuse what an executor has no use for."""
+def executor(config: AuditConfig, device: str, models: int) -> Executor:
+    """Say who trains so many models; refuse what that executor has no use for."""
     if config.address is not None and config.executor != "ray":
         raise InputError(f"address: is of a Ray cluster, and the executor is {config.executor}: give --executor ray")
     if config.executor == "inline" and (config.workers or 1) > 1:
@@ -299,3 +284,6 @@ def check_executor(config: AuditConfig, device: str) -> None:
         raise InputError(f"device: with the executor ray, Ray says which GPU a model gets: give cuda, got {device}")
     if config.executor == "ray" and device == "cpu" and config.workers is not None:
         raise InputError("workers: with the executor ray on the CPU a model takes a core of the cluster: leave it out")
+    one = device != "cpu" or config.executor in {"inline", "ray"}
+    workers = config.workers or (1 if one else min(cores(), models))
+    return Executor(config.executor, config.address, workers, device)

@@ -192,14 +192,7 @@ def _hardened(
     runs = {}
     for name, population in populations.items():
         with work.on(f"references_{name}", f"references {name} the repair"):
-            runs[name] = train(
-                population,
-                store,
-                workers=checked.workers,
-                device=checked.device,
-                executor=checked.executor,
-                progress=work.progress,
-            )
+            runs[name] = train(population, store, executor=checked.executor, progress=work.progress)
     with work.on("blind", "blind baseline"):
         blind = told_apart(checked, runs["before"], store)
     sides: dict[str, Audited] = {}

@@ -27,8 +27,6 @@ def imitators(
     target: int,
     answers: NDArray[np.float32],
     store: Store,
-    workers: int,
-    device: str,
     executor: Executor,
     work: Work,
 ) -> Mapping[int, Imitators] | None:
@@ -40,8 +38,6 @@ def imitators(
         target: its number.
         answers: its logits on the audited records ``(N, C)``.
         store: where the models are kept.
-        workers: processes to train in.
-        device: where to train.
         executor: who trains them.
         work: whom to tell.
 
@@ -57,7 +53,7 @@ def imitators(
     drawn = Membership.draw(spec.models, references.membership.records, seeds.integer(references.seed, "imitators"))
     population = replace(references, membership=drawn, imitated=Imitated(how, answers))
     with work.on("imitators", "imitators"), using(store.address, population):
-        made = train(population, store, workers=workers, device=device, executor=executor, progress=work.progress)
+        made = train(population, store, executor=executor, progress=work.progress)
         signals, _ = gather.signals(population, store, made)
         margins = signals.margins[np.arange(signals.models), slice(None)]
     return {target: Imitators(np.asarray(margins), drawn.matrix)}

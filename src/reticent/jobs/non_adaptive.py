@@ -51,9 +51,7 @@ def non_adaptive(job: Job, problem: Problem, aware: Measurement, work: Work) -> 
     work.tell("undefended references")
     population = replace(job.population, recipe=undefended(job.population.recipe))
     store = at(job.config.store).open()
-    made = train(
-        population, store, workers=job.workers, device=job.device, executor=job.executor, progress=work.progress
-    )
+    made = train(population, store, executor=job.executor, progress=work.progress)
     signals, others = gather.signals(population, store, made)
     plain = Problem.make(signals, population.membership, population=others)
     settings = Settings.of(job.config)

@@ -74,10 +74,10 @@ def estimate(job: Job) -> Plan:
     population, store = job.population, at(job.config.store)
     finished = sum(find(population, store, model) is not None for model in range(population.models))
     left = sum(store.find(population.signals_id(model)) is None for model in range(population.models))
-    workers = min(job.workers, max(population.models - finished, 1))
+    workers = min(job.executor.workers, max(population.models - finished, 1))
     stack = max(map(len, stacks(population, range(left), workers)), default=1)
-    trained, start, one, first = _probe(population, store, job.device, stack)
-    probes = _probes(population, store, job.device, trained)
+    trained, start, one, first = _probe(population, store, job.executor.device, stack)
+    probes = _probes(population, store, job.executor.device, trained)
     missing, rounds = _earlier(population, store)
     non_members = int((~population.membership.matrix).sum(axis=1).min())
     signals = 4 * (len(population.roles.audited) + len(population.roles.population))
@@ -104,7 +104,7 @@ def estimate(job: Job) -> Plan:
         finished=finished,
         workers=workers,
         stack=stack,
-        device=job.device,
+        device=job.executor.device,
         records=len(population.roles.audited),
         parameters=sum(p.numel() for p in trained.model.parameters()),
         seconds_per_model=one + sum(probe.seconds for probe in probes),

@@ -124,7 +124,11 @@ class Work:
         found = sum(not one.fresh for one in made)
         more["seconds_models"] = round(sum(one.facts.seconds for one in made), 3)
         return self.environment(
-            device=job.device, workers=job.workers, models_found=found, config=canonical(job.config), **more
+            device=job.executor.device,
+            workers=job.executor.workers,
+            models_found=found,
+            config=canonical(job.config),
+            **more,
         )
 
     def environment(self, **more: Any) -> Environment:

@@ -51,8 +51,6 @@ def train(
     population: Population,
     store: Store,
     *,
-    workers: int = 1,
-    device: str = "cpu",
     executor: Executor = AUTO,
     progress: Callback | None = None,
 ) -> list[Made]:
@@ -66,7 +64,6 @@ def train(
     made = {m: one for m, one in found.items() if one is not None}
     waiting, earlier = [m for m in found if m not in made], len(made)
     asking = bool(waiting) and all(store.ended(population.training_id(m)) for m in waiting)
-    run = executor.bound(workers, device)
 
     def report() -> None:
         if progress is None:
@@ -84,7 +81,7 @@ def train(
 
     def attempt(models: list[int]) -> list[Failure]:
         failures: list[Failure] = []
-        with closing(run(population, store, models)) as results:
+        with closing(executor.results(population, store, models)) as results:
             for result in results:
                 if isinstance(result, Made):
                     made[result.model] = result

@@ -190,17 +190,7 @@ class Bench:
     def made(self, job: Job) -> Iterator[tuple[Store, list[Made]]]:
         """Train what is not finished of a population, and keep it in the store until the block ends."""
         with using(job.config.store, job.population) as store:
-            yield (
-                store,
-                train(
-                    job.population,
-                    store,
-                    workers=job.workers,
-                    device=job.device,
-                    executor=job.executor,
-                    progress=self.work.progress,
-                ),
-            )
+            yield store, train(job.population, store, executor=job.executor, progress=self.work.progress)
 
 
 @dataclass(frozen=True)

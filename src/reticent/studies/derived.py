@@ -119,7 +119,7 @@ def derived(bench: Bench, rows: Mapping[str, str], make: Make, pairs: Pairs) -> 
     """
     job = bench.job()
     with bench.made(job) as (store, made):
-        maker, asked = Maker(job.population, store, job.device), made[: bench.options["located"]]
+        maker, asked = Maker(job.population, store, job.executor.device), made[: bench.options["located"]]
         answers = []
         for one in asked:
             bench.say(f"networks made of model {one.model}")

@@ -70,14 +70,7 @@ def pilots(job: Job, models: int = PILOTS, epochs: float | None = None, work: Wo
         recipe = recipe.replace(stop_after=epochs)
     watched = replace(population, recipe=recipe, membership=membership, drawing=population.drawing[:models], watch=True)
     with using(job.config.store, watched) as store:
-        made = train(
-            watched,
-            store,
-            workers=min(job.workers, models),
-            device=job.device,
-            executor=job.executor,
-            progress=work.progress,
-        )
+        made = train(watched, store, executor=job.executor, progress=work.progress)
         curves = trajectories(store, made)
     shortest = min(len(curve) for curve in curves)
     if not shortest:

@@ -95,8 +95,7 @@ def audited(
     """Attack a model with its references; what is found without the model is no leak."""
     signals, _ = gather.signals(population, store, made)
     joined, target = appended(signals, seen.margins, seen.logits), ready.target
-    how = ready.workers, ready.device, ready.executor
-    mimics = imitators(ready.attacks, ready.before, target, seen.logits, store, *how, work)
+    mimics = imitators(ready.attacks, ready.before, target, seen.logits, store, ready.executor, work)
     problem = Problem.make(joined, ready.membership, [target], np.arange(target), imitators=mimics)
     settings, row = Settings.of(ready.config), ready.membership.matrix[ready.target]
     audits, scores, _ = attacked(problem, ready.attacks, settings, progress=work.tell)
@@ -248,8 +247,8 @@ def _environment(ready: Ready, repaired: Repaired, before: Audited, after: Audit
         share_of_training_anew=round(facts.seconds / anew, 3),
     )
     told = work.environment(
-        device=ready.device,
-        workers=ready.workers,
+        device=ready.executor.device,
+        workers=ready.executor.workers,
         models_found=sum(not one.fresh for side in (before, after) for one in side.made),
         config=canonical(ready.config),
     )

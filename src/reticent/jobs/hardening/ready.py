@@ -16,7 +16,7 @@ from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.locate import Origin
 from reticent.jobs import probes, replicas
 from reticent.jobs.attacks import before_training, build_attacks
-from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, check_executor, workers
+from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, executor
 from reticent.jobs.defenses import defended, parts_of, undefended
 from reticent.jobs.document import unlearned
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
@@ -70,14 +70,8 @@ class Ready:
     initial: dict[str, Tensor]
     origin: Origin
     seen: Seen
-    device: str
-    workers: int
+    executor: Executor
     untaught: str = ""
-
-    @property
-    def executor(self) -> Executor:
-        """Who trains the references."""
-        return Executor(self.config.executor, self.config.address)
 
     @property
     def target(self) -> int:
@@ -115,8 +109,7 @@ def ready(
     options: Options,
 ) -> Ready:
     """Check everything that can be checked before training."""
-    device = choose_device(config.device)
-    check_executor(config, device)
+    trainer = executor(config, choose_device(config.device), config.models or DEFAULT_MODELS)
     told = {"name": defense, **options}
     _check_repairs(parts_of(told), defense)
     attacks = build_attacks(config)
@@ -141,7 +134,7 @@ def ready(
         check_membership(spec, membership, [last], np.arange(last))
 
     attacks, left_out = before_training(config, attacks, fits, answers=membership.matrix.shape[1])
-    materials = _materials(known, torch.device(device))
+    materials = _materials(known, torch.device(trainer.device))
     trained, initially, where, seen, untaught = _model(recipe, weights, initial, materials, after, membership)
     return Ready(
         config=config,
@@ -157,8 +150,7 @@ def ready(
         initial=initially,
         origin=where,
         seen=seen,
-        device=device,
-        workers=workers(config, device, last),
+        executor=trainer,
         untaught=untaught,
     )
 

@@ -86,7 +86,7 @@ class Networks:
         recipe = population.recipe
         if recipe.procedure.method == "function":
             return
-        maker = Maker(population, at(job.config.store), job.device)
+        maker = Maker(population, at(job.config.store), job.executor.device)
         network = PROCEDURES[recipe.procedure.method].network(recipe, maker.materials(0), population.streams(0)).eval()
         two = maker.prepare.examples(job.records, job.population.roles.audited[:2])
         shown = stages(network, self.options.stages)
@@ -103,12 +103,10 @@ class Networks:
         with ExitStack() as held:
             stores = [held.enter_context(using(job.config.store, population)) for population, _ in self.groups]
             for store, (population, keys) in zip(stores, self.groups, strict=True):
-                each = train(
-                    population, store, workers=job.workers, device=job.device, executor=job.executor, progress=progress
-                )
+                each = train(population, store, executor=job.executor, progress=progress)
                 seen, _ = signals(population, store, each)
                 right = correct(seen, np.arange(len(keys)))[:, self.test].mean(axis=1).tolist()
-                maker = Maker(population, store, job.device)
+                maker = Maker(population, store, job.executor.device)
                 known = (Network(maker, *one) for one in zip(each, [population.recipe] * len(keys), right, strict=True))
                 found |= dict(zip(keys, known, strict=True))
             yield found

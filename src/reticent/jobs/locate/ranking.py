@@ -127,7 +127,7 @@ def run(
     with using(job.config.store, population) as store:
         found = finished(job.config.store, population)
         with work.on("training", "training"):
-            maker = Maker(population, store, job.device)
+            maker = Maker(population, store, job.executor.device)
             trained, network = maker.trained(0)
         with work.on("measuring", "members"), population.streams(0).lent("asking"):
             said = answers(network, maker.audited, maker.prepare, records.classes)
@@ -151,7 +151,7 @@ def run(
         ranked=tuple(one for one in members if min(one.loss_iqr_rank, one.leverage_rank or len(ids)) <= LISTED),
         data=document.data_facts(records, population.roles),
         recipe=full(population.recipe),
-        environment=work.environment(device=job.device, models_found=found, config=canonical(job.config)),
+        environment=work.environment(device=job.executor.device, models_found=found, config=canonical(job.config)),
     )
     told = say.ranking(told, tuple(document.data_sentences(records)))
     rows = [one.to_json() for one in members]

@@ -81,7 +81,7 @@ def of_population(job: Job, row: int, store: Store) -> Source:
             "a training function of your own tells no initial state: give the model that it trains, by --architecture "
             "module:factory, --weights FILE and --initial FILE"
         )
-    maker = Maker(population, store, job.device)
+    maker = Maker(population, store, job.executor.device)
     made = maker.make(row)
     materials, streams = maker.materials(row), Streams(population.seed, row)
     network = wide(PROCEDURES[recipe.procedure.method].network(recipe, materials, streams))

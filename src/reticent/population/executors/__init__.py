@@ -3,9 +3,7 @@
 Each gives `Results`, a generator of models and failures in any order, which ends what it began when it is closed.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 
 from reticent.population.executors import inline, processes, ray_tasks
 from reticent.population.executors.base import Failure, Results
@@ -17,23 +15,28 @@ __all__ = ["AUTO", "Executor", "Failure", "Results"]
 
 @dataclass(frozen=True)
 class Executor:
-    """Who makes the models.
+    """Who makes the models, and where.
 
     Attributes:
         name: inline, processes or ray; auto is inline for one worker, else processes.
         address: of the Ray cluster; None for what RAY_ADDRESS says, or else one of this machine.
+        workers: number of processes, or with Ray of models at a time on each GPU.
+        device: of every worker.
     """
 
     name: str = "auto"
     address: str | None = None
+    workers: int = 1
+    device: str = "cpu"
 
-    def bound(self, workers: int, device: str) -> Callable[[Population, Store, list[int]], Results]:
-        """Say how models are made by so many workers: in all, or with Ray on each GPU."""
+    def results(self, population: Population, store: Store, models: list[int]) -> Results:
+        """Make models of a population."""
+        given, workers, device = (population, store, models), self.workers, self.device
         if self.name == "ray":
-            return partial(ray_tasks.results, device=device, workers=workers, address=self.address)
+            return ray_tasks.results(*given, device=device, workers=workers, address=self.address)
         if self.name == "inline" or (self.name == "auto" and workers == 1):
-            return partial(inline.results, device=device)
-        return partial(processes.results, device=device, workers=workers)
+            return inline.results(*given, device=device)
+        return processes.results(*given, device=device, workers=workers)
 
 
 AUTO = Executor()

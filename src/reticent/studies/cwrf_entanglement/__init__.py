@@ -34,7 +34,7 @@ def measured(bench: Bench) -> Found:
     job = bench.job()
     found, networks = Found(), list[Numbers]()
     with bench.made(job) as (store, made):
-        maker = Maker(job.population, store, job.device)
+        maker = Maker(job.population, store, job.executor.device)
         for one in made:
             bench.say(f"scores of model {one.model}")
             numbers, panels = scored(maker, store, one, draw=one.model == 0)

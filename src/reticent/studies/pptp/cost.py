@@ -55,7 +55,7 @@ def measured(bench: Bench) -> Found:
                 asked = bench.job(defense, **ONE, **more)
                 found.rows[name] = about
                 repaired = first if name.endswith(rows.with_pptp("")) else None
-                times.setdefault(name, []).append(alone(asked.population, store, asked.device, repaired))
+                times.setdefault(name, []).append(alone(asked.population, store, asked.executor.device, repaired))
     for name, taken in times.items():
         found.numbers |= {
             (name, "seconds"): Estimate.over(one.seconds for one in taken),

@@ -87,7 +87,7 @@ def disparity(bench: Bench, found: Found) -> None:
     job = bench.job()
     population = job.population
     with bench.made(job) as (store, _):
-        maker = Maker(population, store, job.device)
+        maker = Maker(population, store, job.executor.device)
     told = onset(population.recipe, maker.materials(0), population.streams(0), Layers(seeds=1))
     stages = [one for one in told.stages if one.name != HEAD]
     names = [one.name for one in stages]

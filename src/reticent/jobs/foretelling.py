@@ -50,9 +50,7 @@ def seconds(size: Size, attacks: Sequence[Spec], settings: Settings) -> float:
         return 0.0
     models = min(size.models, MOST_MODELS)
     few = min(FEW, -(-size.records // 3))
-    once, thrice = (
-        _measured(size._replace(models=models, records=records), told, probe) for records in (few, 3 * few)
-    )
+    once, thrice = (_measured(size._replace(models=models, records=records), told, probe) for records in (few, 3 * few))
     each = max(0.0, thrice - once) / (2 * few)
     return (once + each * (size.records - few)) * size.models / models
 

@@ -44,7 +44,7 @@ from reticent.say.population import copies, unaudited
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
 
-LONG = 2**24
+LONG = 2**21
 """Answers from which the time that attacks take is foretold."""
 PIECE = 2**24
 """Bytes of a large array that are read at once."""

@@ -17,10 +17,12 @@ from reticent.jobs.measure import Settings, measure
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
 
-FEW = 200
+FEW = 100
 """Records of the smaller probe; the larger one has three times as many."""
-MOST_MODELS = 16
-"""Models of a probe, at most: what each model costs as target hardly depends on how many there are."""
+MOST_MODELS = 64
+"""Models of a probe, at most: from there on a model costs about as much as target, however many there are."""
+WARM = 8
+"""Models of a probe before both, which loads what attacks need and is not counted."""
 
 
 class Size(NamedTuple):
@@ -50,6 +52,7 @@ def seconds(size: Size, attacks: Sequence[Spec], settings: Settings) -> float:
         return 0.0
     models = min(size.models, MOST_MODELS)
     few = min(FEW, -(-size.records // 3))
+    _measured(size._replace(models=min(models, WARM), records=few), told, probe)
     once, thrice = (_measured(size._replace(models=models, records=records), told, probe) for records in (few, 3 * few))
     each = max(0.0, thrice - once) / (2 * few)
     return (once + each * (size.records - few)) * size.models / models

@@ -4,6 +4,7 @@ import errno
 import os
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from datetime import timedelta
 from pathlib import Path
@@ -147,11 +148,8 @@ def test_of_two_that_commit_at_once_one_wins_and_the_other_notices(clients, uncl
         def make(store, number, n=n, at_once=at_once, won=won):
             won[number] = write(store, f"r{n}", number, before=at_once.wait)
 
-        makers = [threading.Thread(target=make, args=pair) for pair in ((first, 1.0), (second, 2.0))]
-        for maker in makers:
-            maker.start()
-        for maker in makers:
-            maker.join()
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(make, (first, second), (1.0, 2.0)))
         assert sorted(won.values()) == [False, True]
         winner = max(won, key=won.get)
         assert [value(store, f"r{n}")[0] for store in (first, second, reader)] == [winner] * 3

@@ -12,9 +12,9 @@ from reticent.cli import app
 from reticent.cli.run import guarded
 from reticent.data.load import load
 from reticent.errors import ColumnsError, CorruptFileError, InputError, MissingFileError
-from reticent.jobs.attack import read_signals
 from reticent.jobs.config import gather
 from reticent.jobs.locate.source import member_ids
+from reticent.jobs.signals_file import read_signals
 from reticent.spec import read_toml
 
 ROWS = "age,city,label\n31,Köln,yes\n47,Bonn,no\n22,Köln,no\n"

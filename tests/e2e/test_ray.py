@@ -1,6 +1,5 @@
 """Four raylets on this machine: a node and the driver are killed, a task dies twice, and no number changes."""
 
-import json
 import os
 import shutil
 import signal
@@ -9,7 +8,9 @@ import sys
 import time
 from pathlib import Path
 
+import audit_process
 import pytest
+from audit_process import finish
 
 NODES = 4
 NET = """
@@ -79,15 +80,7 @@ def folder(tmp_path):
 
 
 def start(folder, *flags):
-    command = [sys.executable, "-m", "reticent", "audit", *FLAGS, *flags]
-    return subprocess.Popen(command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-
-
-def finish(process, folder):
-    _, err = process.communicate(timeout=600)
-    assert process.returncode == 0, err
-    document = json.loads((folder / "reticent-audit" / "audit.json").read_text())
-    return {key: value for key, value in document.items() if key != "environment"}, document["environment"]
+    return audit_process.start(folder, *FLAGS, *flags)
 
 
 def finished(folder):

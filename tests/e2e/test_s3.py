@@ -1,17 +1,19 @@
 """An audit whose store is S3, as moto plays it, through a proxy: killed, kept waiting, given a truncated upload."""
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from pathlib import Path
 
+import audit_process
 import numpy as np
 import pytest
+from audit_process import finish
 
 from reticent.store import objects
 
@@ -69,18 +71,8 @@ def alone(tmp_path_factory):
 
 
 def start(folder, store, workers="2"):
-    command = [sys.executable, "-m", "reticent", "audit", *FLAGS, "--store", store, "--workers", workers]
-    environment = os.environ | {"XDG_CACHE_HOME": str(folder / "cache")}
-    return subprocess.Popen(
-        command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=environment
-    )
-
-
-def finish(process, folder):
-    _, err = process.communicate(timeout=300)
-    assert process.returncode == 0, err
-    document = json.loads((folder / "reticent-audit" / "audit.json").read_text())
-    return {key: value for key, value in document.items() if key != "environment"}, document["environment"]
+    own = {"XDG_CACHE_HOME": str(folder / "cache")}
+    return audit_process.start(folder, *FLAGS, "--store", store, "--workers", workers, **own)
 
 
 def commits(store):
@@ -156,11 +148,8 @@ def test_of_two_clients_that_commit_at_once_one_wins_and_the_other_notices(here,
                 at_once.wait()
             won[number] = draft.won
 
-        makers = [threading.Thread(target=make, args=(number,)) for number in range(2)]
-        for maker in makers:
-            maker.start()
-        for maker in makers:
-            maker.join()
+        with ThreadPoolExecutor(2) as pool:
+            list(pool.map(make, range(2)))
         assert sorted(won.values()) == [False, True]
         winner = max(won, key=won.get)
         values = [client.whole(f"r{n}").arrays("a.safetensors")["x"].tolist() for client in clients]

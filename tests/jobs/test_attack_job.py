@@ -11,11 +11,11 @@ from rich.console import Console
 import reticent
 from reticent.attacks import ATTACKS, needs_models
 from reticent.errors import CorruptFileError, InputError, SpecError, TooFewReferencesError, UnknownNameError
-from reticent.jobs.attack import read_signals
 from reticent.jobs.attack import run as attack_outputs
 from reticent.jobs.attacks import build_attacks
 from reticent.jobs.config import chosen, prepare
 from reticent.jobs.score_files import save_scores
+from reticent.jobs.signals_file import read_signals
 from reticent.options import AttackConfig
 from reticent.population.gather import signals
 from reticent.population.train import train

@@ -11,7 +11,8 @@ from reticent.data.records import Records
 from reticent.errors import InputError
 from reticent.findings.audit import Leak, Reason
 from reticent.findings.blind import Known, Unlooked
-from reticent.jobs.attack import read_signals, run
+from reticent.jobs.attack import run
+from reticent.jobs.signals_file import read_signals
 from reticent.options import AttackConfig
 
 N = 1_000

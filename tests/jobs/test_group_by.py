@@ -13,8 +13,8 @@ import reticent
 from reticent.cli import app
 from reticent.data.load import load
 from reticent.errors import InputError, ShapeError, SpecError, UnknownNameError
-from reticent.jobs.attack import read_signals
 from reticent.jobs.config import chosen, prepare
+from reticent.jobs.signals_file import read_signals
 
 SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
 PEOPLE = 360

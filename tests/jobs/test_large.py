@@ -12,6 +12,7 @@ from reticent.attacks import ATTACKS
 from reticent.errors import CorruptFileError, MissingExtraError
 from reticent.findings.records import COLUMNS
 from reticent.jobs import attack as job
+from reticent.jobs import signals_file
 from reticent.jobs.foretelling import Size, seconds, temporary_bytes
 from reticent.jobs.measure import Settings
 from reticent.signals.matrix import Mapped, Signals
@@ -50,11 +51,11 @@ def test_files_and_threads_change_no_number(tmp_path, monkeypatch):
 def test_a_large_array_of_an_archive_is_read_piece_by_piece_and_checked(tmp_path, monkeypatch):
     told = outputs()
     monkeypatch.setattr(scratch, "LARGE", 1000)
-    monkeypatch.setattr(job, "PIECE", 999)
+    monkeypatch.setattr(signals_file, "PIECE", 999)
     for save, turned in ((np.savez, False), (np.savez_compressed, True)):
         margins = np.asfortranarray(told["margins"]) if turned else told["margins"]
         save(tmp_path / "s.npz", **(told | {"margins": margins}))
-        read = job.read_signals(tmp_path / "s.npz")
+        read = signals_file.read_signals(tmp_path / "s.npz")
         assert scratch.mapped(read.margins)
         assert np.array_equal(read.margins, told["margins"])
     np.savez(tmp_path / "s.npz", **told)
@@ -62,7 +63,7 @@ def test_a_large_array_of_an_archive_is_read_piece_by_piece_and_checked(tmp_path
     content[-len(content) // 4] ^= 1
     (tmp_path / "s.npz").write_bytes(content)
     with pytest.raises(CorruptFileError, match="Bad CRC-32"):
-        job.read_signals(tmp_path / "s.npz")
+        signals_file.read_signals(tmp_path / "s.npz")
 
 
 def test_the_layout_of_brought_margins_changes_no_exposure_beyond_its_last_digit():

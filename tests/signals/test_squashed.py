@@ -303,7 +303,8 @@ def test_the_report_says_how_many_probabilities_were_told_by_their_resolution():
 
 
 def test_a_file_of_probabilities(tmp_path):
-    from reticent.jobs.attack import read_signals, run
+    from reticent.jobs.attack import run
+    from reticent.jobs.signals_file import read_signals
     from reticent.options import AttackConfig
 
     np.savez(tmp_path / "o.npz", probabilities=P, labels=Y, membership=MEMBERSHIP)
@@ -430,7 +431,7 @@ def test_a_masked_class_may_have_any_logit():
 
 
 def test_a_file_without_several_arrays_is_told_of_all(tmp_path):
-    from reticent.jobs.attack import read_signals
+    from reticent.jobs.signals_file import read_signals
 
     np.savez(tmp_path / "o.npz", other=Y)
     words = "3 arrays are missing, 'labels' and 'membership' and one of logits, probabilities, margins; it holds other"

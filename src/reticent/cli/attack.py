@@ -44,9 +44,10 @@ def attack(
     """
     from reticent.attacks import ATTACKS
     from reticent.cli.job import reported
-    from reticent.jobs.attack import read_signals, run
+    from reticent.jobs.attack import run
     from reticent.jobs.attacks import gather_attacks
     from reticent.jobs.score_files import check_scores, save_scores
+    from reticent.jobs.signals_file import read_signals
     from reticent.report.output import AUDIT, check_folder
     from reticent.say.audit import not_looked_at
 

@@ -209,26 +209,27 @@ def measure(
     found = exposure(problem.signals, problem.membership)
     heavy = outweighing(problem.signals, problem.membership.matrix, found, ids)
     parts.end("exposure")
-    if blind is not None and blind.found.shift:
+    shift = blind is not None and blind.found.shift
+    if blind is not None and shift:
         audits = beyond(audits, told, members, blind, settings)
         parts.end("blind")
-        return Measurement(
-            audits,
-            scores,
-            found,
-            verdict(audits),
-            None,
-            None,
-            (),
-            believed,
-            risk,
-            blind,
-            near,
-            heavy,
-            seconds,
-            parts.seconds,
-        )
-    said = verdict(audits)
+    measured = Measurement(
+        audits,
+        scores,
+        found,
+        verdict(audits),
+        epsilons=None,
+        probability=believed,
+        risk=risk,
+        blind=blind,
+        near_complements=near,
+        outweighing=heavy,
+        seconds=seconds,
+        parts=parts.seconds,
+    )
+    if shift:
+        return measured
+    said = measured.verdict
     parts.begin("groups of records")
     partitions = [groups_of_units(one, problem.units) for one in partitions]
     described = exposure_of_units(found, problem.units)
@@ -271,22 +272,7 @@ def measure(
             problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta
         )
         parts.end("records")
-    return Measurement(
-        audits,
-        scores,
-        found,
-        said,
-        epsilons,
-        tested,
-        compared,
-        believed,
-        risk,
-        blind,
-        near,
-        heavy,
-        seconds,
-        parts.seconds,
-    )
+    return replace(measured, verdict=said, epsilons=epsilons, records=tested, groups=compared)
 
 
 class Parts:

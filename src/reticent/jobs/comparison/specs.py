@@ -14,7 +14,7 @@ from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
 from reticent.findings.audit import AuditDocument
 from reticent.jobs import probes, replicas
-from reticent.jobs.attack import Outputs, audited, read_signals, runnable
+from reticent.jobs.attack import Outputs, audited, runnable
 from reticent.jobs.attacks import gather_attacks
 from reticent.jobs.comparison.pairing import Shared, check_pairs
 from reticent.jobs.comparison.sources import (
@@ -30,6 +30,7 @@ from reticent.jobs.comparison.sources import (
 from reticent.jobs.config import OWN, Job, by_record, chosen, gather, prepare
 from reticent.jobs.defenses import NONE, has_defense
 from reticent.jobs.reading import read_document
+from reticent.jobs.signals_file import read_signals
 from reticent.options import ALL, SHORT, AttackConfig, AuditConfig, DataOptions, Options
 from reticent.say.grammar import agree
 from reticent.spec import text

@@ -3,21 +3,12 @@
 import math
 from collections.abc import Generator, Sequence
 
-from reticent.errors import ReticentError
 from reticent.population.population import Population
-from reticent.population.worker import Failure, Made, Maker
+from reticent.population.worker import Failure, Made
 
-__all__ = ["Failure", "Results", "stacks", "tried"]
+__all__ = ["Failure", "Results", "stacks"]
 
 Results = Generator[Made | Failure, None, None]
-
-
-def tried(maker: Maker, model: int) -> Made | Failure:
-    """Make one model, or say why it could not be made."""
-    try:
-        return maker.make(model)
-    except ReticentError as error:
-        return model, error
 
 
 def stacks(population: Population, models: Sequence[int], workers: int) -> list[list[int]]:

@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from reticent.errors import MissingExtraError, ModelError, ReticentError
-from reticent.population.executors.base import Failure, Results, tried
+from reticent.population.executors.base import Failure, Results
 from reticent.population.population import Population
 from reticent.population.worker import Made, Maker
 from reticent.store import Store, at
@@ -161,7 +161,8 @@ def _make(sent: list[Any], mark: str, model: int) -> tuple[Made | Failure, str]:
             _MAKER[mark] = _maker(*ray.get(sent[0]))
         except ReticentError as error:
             raise error.retold(f"{error} (on {node})") from None
-    return tried(_MAKER[mark], model), node
+    [made] = _MAKER[mark].make_all([model])
+    return made, node
 
 
 def _maker(versions: dict[str, str], path: list[str], content: bytes) -> Maker:

@@ -93,6 +93,20 @@ PRINTED_WINDOWS: Options = {
     ),
     "threshold": 0.5,
 }
+
+
+def _location(rows: Options) -> Setting:
+    """Location30 with the paper's network and sizes, and so many of its rows."""
+    return Setting(
+        "location30",
+        "FC on Location30",
+        LOCATION | rows | {"models": 16, "records": 3600},
+        OPTIONS | FC,
+        published="FC on Location30",
+        network="FC",
+    )
+
+
 SCALES = {
     "tiny": Scale(
         (
@@ -118,14 +132,7 @@ SCALES = {
     ),
     "small": Scale(
         (
-            Setting(
-                "location30",
-                "FC on Location30",
-                LOCATION | SOME | {"models": 16, "records": 3600},
-                OPTIONS | FC,
-                published="FC on Location30",
-                network="FC",
-            ),
+            _location(SOME),
             Setting(
                 "cifar10",
                 "CNN on 1,200 records of CIFAR-10",
@@ -157,14 +164,7 @@ SCALES = {
                 published="DenseNet121 on CIFAR-10",
                 network="DenseNet",
             ),
-            Setting(
-                "location30",
-                "FC on Location30",
-                LOCATION | ALL | {"models": 16, "records": 3600},
-                OPTIONS | FC,
-                published="FC on Location30",
-                network="FC",
-            ),
+            _location(ALL),
         ),
         3,
         "CIFAR-10 with DenseNet121 and Location30 with FC, 100 epochs and 105 of tuning, 3 seeds: days on one GPU.",

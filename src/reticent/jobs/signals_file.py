@@ -1,0 +1,94 @@
+"""The file of outputs: an .npz archive of plain arrays, of which large ones are read piece by piece."""
+
+import difflib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from reticent import opening, scratch
+from reticent.auditing.partition import CLASS
+from reticent.data.sources import NO_ARRAYS
+from reticent.errors import CorruptFileError, MissingFileError, SpecError, nearest
+from reticent.jobs import grouping
+from reticent.jobs.attack import ANSWERS, KEYS, Outputs
+
+PIECE = 2**24
+"""Bytes of a large array that are read at once."""
+
+
+def read_signals(path: Path, group_by: Sequence[str] = ()) -> Outputs:
+    """Read a file of outputs."""
+    path = opening.path(path)
+    try:
+        opening.check(path)
+        # A stream of one's own: NumPy forgets to close the file if it is broken.
+        with path.open("rb") as stream:
+            content = np.load(stream, allow_pickle=False)
+            arrays = {} if isinstance(content, np.ndarray) else {key: _array(content, key) for key in content.files}
+    except FileNotFoundError:
+        raise MissingFileError(f"no file {str(path)!r}: expected an .npz file of outputs") from None
+    except CorruptFileError:
+        raise
+    except Exception as error:  # noqa: BLE001 (whatever a broken archive makes NumPy raise)
+        why = NO_ARRAYS if "pickle" in str(error) else str(error)
+        raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: {why}") from None
+    if isinstance(content, np.ndarray):
+        raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: it is one array, an .npy file")
+    groups = _groups(path, arrays, group_by)
+    missing = [repr(key) for key in ("labels", "membership") if key not in arrays]
+    if missing:
+        if not any(key in arrays for key in ANSWERS):
+            missing.append(f"one of {', '.join(ANSWERS)}")
+        what = (
+            f"the array {missing[0]} is missing"
+            if len(missing) == 1
+            else f"{len(missing)} arrays are missing, {' and '.join(missing)}"
+        )
+        raise SpecError(f"{path}: {what}; it holds {', '.join(sorted(arrays)) or 'nothing'}")
+    further = {key: arrays.pop(key) for key in tuple(arrays) if key not in KEYS}
+    one_a_record = [key for key, values in further.items() if values.shape == arrays["labels"].shape[:1]]
+    for key in further.keys() - one_a_record:
+        if difflib.get_close_matches(key, KEYS, n=1, cutoff=0.8):  # Meant to be read, such as ``target``.
+            raise SpecError(
+                f"{path}: unknown array {key!r}: {nearest(key, KEYS)} Call it otherwise if it is something else"
+            )
+    return Outputs(**arrays, groups=groups, ungrouped=tuple(one_a_record))
+
+
+def _array(content: "np.lib.npyio.NpzFile", key: str) -> NDArray[Any]:
+    """Read an array of an archive; a large one piece by piece."""
+    archive = content.zip
+    assert archive is not None  # It is open.
+    name = key if key in archive.namelist() else f"{key}.npy"
+    if archive.getinfo(name).file_size < scratch.LARGE:
+        return np.asarray(content[key])
+    with archive.open(name) as stream:
+        version, form = np.lib.format.read_magic(stream), np.lib.format
+        header = form.read_array_header_1_0 if version == (1, 0) else form.read_array_header_2_0
+        shape, turned, dtype = header(stream)
+        if dtype.hasobject:
+            raise ValueError("pickled objects")
+        values = scratch.zeros(shape[::-1] if turned else shape, dtype)
+        flat = values.reshape(-1).view(np.uint8)
+        for start in range(0, len(flat), PIECE):
+            piece = flat[start : start + PIECE]
+            piece[:] = np.frombuffer(stream.read(len(piece)), np.uint8)
+            scratch.release(values)
+        stream.read(1)  # Only at its end the archive's sum is checked.
+    return values.T if turned else values
+
+
+def _groups(path: Path, arrays: dict[str, NDArray[Any]], group_by: Sequence[str]) -> dict[str, NDArray[Any]]:
+    """Take the arrays that records are grouped by out of a file's arrays."""
+    further = [key for key in arrays if key not in KEYS]
+    asked = [name for name in grouping.once(group_by) if name != CLASS or name in further]
+    for name in asked:
+        if name not in further:
+            raise SpecError(
+                f"{path}: group_by: there is no array {name!r} to group records by; besides the outputs it holds "
+                f"{', '.join(sorted(further)) or 'nothing'}"
+            )
+    return {name: arrays.pop(name) for name in asked}

@@ -19,7 +19,7 @@ from reticent.findings.study import (
     Table,
 )
 from reticent.rounding import MISSING, duration, interval, memory, number, percent, signed
-from reticent.say.grammar import agree, plural
+from reticent.say.grammar import agree, plural, sentence
 
 FOUND: dict[Answer, str] = {"yes": "as the claim says", "no": "not as the claim says", "open": "open"}
 REASONS: dict[Reason, str] = {
@@ -119,6 +119,22 @@ def kind(one: Kind) -> str:
     why = f" ({REASONS[one.reason]})" if one.reason else ""
     outside = "" if one.counts else "; not counted in the verdict"
     return f"{one.network or 'All'}: {FOUND[one.found]}{why}{outside}{_parts(one)}"
+
+
+def in_short(claim: Claim) -> str:
+    """Say a verdict with its reason, and what each kind of network says, with its numbers where they are few."""
+    why = f" {sentence(REASONS[claim.reason])}" if claim.reason else ""
+    found = [kind(one if one.reason != claim.reason else one.with_(reason=None)) + _numbers(one) for one in claim.kinds]
+    return f"{claim.verdict}: {sentence(claim.text)}{why}" + (f" {sentence('; '.join(found))}" if found else "")
+
+
+def _numbers(one: Kind) -> str:
+    """Write the numbers of a claim that stands on few."""
+    if not 0 < len(one.parts) < MANY:
+        return ""
+    ends = (between(part.interval, part.metric) for part in one.parts)
+    found = (written(part.mean, part.metric) + f" ({of})" * bool(of) for part, of in zip(one.parts, ends, strict=True))
+    return f" [{', '.join(found)}]"
 
 
 def _parts(one: Kind) -> str:

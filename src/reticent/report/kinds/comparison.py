@@ -174,7 +174,7 @@ def _alike(rows: Sequence[Row]) -> bool:
 
 
 def _tables_of_rows(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Table, ...]:
-    """Show all rows, but on a terminal no controls where rows are many: how a recipe stands to its own is said there."""
+    """Show all rows, but on a terminal no controls where rows are many."""
     whole = _table_of_rows(document, rows)
     if len(rows) <= ROWS:
         return (whole,)

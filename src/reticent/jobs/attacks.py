@@ -5,7 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from reticent.attacks import ATTACKS, parse
-from reticent.errors import InputError, ReticentError, SpecError, TooFewReferencesError, UnknownNameError, nearest
+from reticent.errors import (
+    InputError,
+    Problems,
+    ReticentError,
+    SpecError,
+    TooFewReferencesError,
+    UnknownNameError,
+    nearest,
+)
 from reticent.options import ALL, AttackConfig
 from reticent.say.audit import left_out
 from reticent.spec import Spec, read_toml, several
@@ -33,9 +41,14 @@ def usual() -> tuple[str, ...]:
 
 def build_attacks(config: AttackConfig, default: tuple[str, ...] | None = None) -> tuple[Spec, ...]:
     """Build the specs of the attacks that a configuration asks for."""
+    problems = Problems()
     for name in [*config.attacks, *config.attack]:
-        if name not in {*ATTACKS, *SETS, ALL}:
-            raise UnknownNameError("attack", name, [*ATTACKS, *SETS, ALL])
+        with problems.here():
+            if name not in {*ATTACKS, *SETS, ALL}:
+                raise UnknownNameError("attack", name, [*ATTACKS, *SETS, ALL])
+            if name in ATTACKS:
+                ATTACKS[name].spec().replace(**config.attack.get(name, {}))
+    problems.tell()
     named = tuple(ATTACKS) if config.every_attack else _members(config.attacks)
     unnamed = usual() if default is None else default
     names = named or (*unnamed, *(name for name in config.attack if name not in unnamed))
@@ -131,13 +144,21 @@ def gather_attacks(file: str | Path | None, values: Mapping[str, Any]) -> Attack
     for dotted, value in values.items():
         if value is not None:
             put(tree, dotted.split("."), value)
-    for key in tree:
-        if key not in AttackConfig.model_fields:
-            raise SpecError(
-                f"{f'{file}: ' if file else ''}unknown key {key!r}: {nearest(key, AttackConfig.model_fields)}; "
-                "nothing is trained here, so that keys of training have no meaning"
+    problems, known = Problems(), AttackConfig.model_fields
+    unknown = [key for key in tree if key not in known]
+    with problems.here(f"{file}: " if file else ""):
+        if unknown:
+            expected = (
+                nearest(unknown[0], known) if len(unknown) == 1 else f"expected some of {', '.join(sorted(known))}"
             )
-    return AttackConfig(**tree)
+            raise SpecError(
+                f"unknown key{'s' * (len(unknown) > 1)} {', '.join(map(repr, unknown))}: {expected}; nothing is "
+                "trained here, so that keys of training have no meaning"
+            )
+    with problems.here():
+        config = AttackConfig(**{key: value for key, value in tree.items() if key in known})
+    problems.tell()
+    return config
 
 
 def of_attacks(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -70,6 +70,15 @@ def spoken(
     return document.with_(sentence=sentence, cannot_say=tuple(said))
 
 
+def beforehand(untellable: int, claims: int) -> str:
+    """Say how many of the paper's claims a scale cannot tell, before it runs; empty where it can tell all."""
+    if not untellable:
+        return ""
+    which = "no claim" if untellable == claims else f"{untellable} of the {claims} claims"
+    verb = "can be told" if untellable == claims else "cannot be told"
+    return f"{which} of the paper's {verb}: this scale has not the paper's networks and data, nor a fair stand-in"
+
+
 def _seeds(table: Table) -> int:
     """Count the seeds behind a table; 0 where it holds no number."""
     return max((len(one.seeds) for row in table.rows for one in row.values.values() if one is not None), default=0)

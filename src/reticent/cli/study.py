@@ -59,9 +59,7 @@ def study(
         ]
         show(b.table("Studies", heads, rows))
         say("Scales: tiny takes minutes on two cores, small hours; gpu and paper need a GPU (docs/studies.md).")
-        say(
-            "Claims told: how many of the paper's each scale can tell, which takes its networks and data, or a stand-in."
-        )
+        say("Claims told: how many of the paper's each scale can tell, by its own networks and data or a stand-in.")
         say("Use: reticent study NAME --scale tiny")
         return ()
     return reported(

@@ -118,7 +118,7 @@ def _import_string(key: str, value: Any) -> str:
 
 def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
     """Put a configuration file and single values together; single values win."""
-    problems, tree, own = Problems(), dict[str, Any](), dict[str, Any]()
+    problems, tree, own = Problems(), Options(), Options()
     if file is not None:
         tree = _read(read_toml(Path(file)), problems, f"{file}: ")
     for key, value in values.items():
@@ -143,7 +143,7 @@ def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
     return config
 
 
-def _read(tree: dict[str, Any], problems: Problems, where: str) -> dict[str, Any]:
+def _read(tree: Options, problems: Problems, where: str) -> Options:
     """Bring what was said into tables, and gather all that is wrong with its keys and values.
 
     Options of methods are looked at only where something else is wrong: what they must be may depend on the data.

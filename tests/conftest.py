@@ -1,4 +1,5 @@
-"""Shared by all tests: one torch thread, and no test may change the global state of a random generator."""
+"""Shared by all tests: one torch thread, pictures where they are looked at, and no test may change the global state of
+a random generator."""
 
 import gc
 import os
@@ -20,6 +21,9 @@ import numpy as np
 import pytest
 import rich.console  # noqa: F401 (its first import draws from `random`: not in the middle of a test)
 import torch
+from matplotlib.figure import Figure
+
+from reticent.report import svg
 
 torch.set_num_threads(1)
 
@@ -28,6 +32,20 @@ def pytest_collection_finish():
     """Leave what was imported and collected out of every later search for garbage."""
     gc.collect()
     gc.freeze()
+
+
+DRAWN = {"report", "studies", "scripts", "e2e"}
+"""Folders whose tests look at pictures; elsewhere these are composed, and not drawn, or they'd take half of the time."""
+_undrawn = pytest.MonkeyPatch()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item):
+    """Draw or leave out, before any fixture makes a page."""
+    _undrawn.undo()
+    if not DRAWN & set(item.path.parts):
+        _undrawn.setattr(svg, "settle", lambda _: None)
+        _undrawn.setattr(Figure, "savefig", lambda _, stream, **__: stream.write("<svg></svg>"))
 
 
 @pytest.fixture(autouse=True)

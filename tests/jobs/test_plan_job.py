@@ -60,7 +60,7 @@ def test_probes_are_planned_until_they_are_there(planned):
     values = SMALL | {
         "store": folder / "store",
         "attacks": ["label-only"],
-        "attack": {"label-only": {"by": "boundary"}},
+        "attack": {"label-only": {"by": "boundary", "steps": 2, "directions": 5}},
     }
 
     def size():
@@ -105,7 +105,8 @@ def test_an_own_training_function_is_run_once_as_a_whole(own_folder, clock):
 
 
 def test_values_win_over_a_configuration(tmp_path):
-    config = AuditConfig(**SMALL | {"epochs": 1}, store=str(tmp_path))
+    own = {key: value for key, value in SMALL.items() if key != "epochs"}
+    config = AuditConfig(**own, store=str(tmp_path), recipe={"epochs": 1})
     assert (reticent.plan(config).models, reticent.plan(config, models=4).models) == (6, 4)
 
 

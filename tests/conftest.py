@@ -35,7 +35,7 @@ def pytest_collection_finish():
 
 
 DRAWN = {"report", "studies", "scripts", "e2e"}
-"""Folders whose tests look at pictures; elsewhere these are composed, and not drawn, or they'd take half of the time."""
+"""Folders whose tests look at pictures; elsewhere they are composed and not drawn, which takes half of the time."""
 _undrawn = pytest.MonkeyPatch()
 
 

@@ -89,6 +89,25 @@ def test_sentences_hold_no_markup(trees):
                 assert "`" not in node.value, f"{name}:{node.lineno}"
 
 
+def test_every_module_says_what_it_is(trees):
+    assert len(trees) > 100
+    for name, tree in trees.items():
+        docstring = ast.get_docstring(tree)
+        assert docstring, name
+        assert docstring.split("\n\n")[0].rstrip().endswith((".", "?")), name
+
+
+def test_what_is_private_to_a_folder_or_a_file_stays_there(trees):
+    for module, tree in trees.items():
+        folder = ".".join(("reticent", *Path(module).parts[:-1]))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("reticent") and node.module != folder:
+                above, _, last = node.module.rpartition(".")
+                told = f"{module}:{node.lineno}: {node.module}"
+                assert not last.startswith("_") or above == folder, told
+                assert not any(name.name.startswith("_") for name in node.names), told
+
+
 def test_what_is_found_is_typed():
     lines = [
         f"{name}:{number}"

@@ -206,7 +206,7 @@ def test_a_stack_that_the_device_has_no_memory_for_is_halved(store, tmp_path, mo
 
     usual = train(made, store)
     other = Store(tmp_path / "other").open()
-    monkeypatch.setattr("reticent.population.worker.PROCEDURES", {"plain": replace(plain, together=together)})
+    monkeypatch.setattr("reticent.population.together.PROCEDURES", {"plain": replace(plain, together=together)})
     halved = train(made, other)
     assert tried == [5, 2, 3, 1, 2]
     assert same(weights(store, usual), weights(other, halved))

@@ -22,7 +22,7 @@ STEPS = 50
 RATES = np.geomspace(0.1, 300, 40)
 """Of Chernoff's limits, which all hold and of which the smallest is taken, over the loss seen."""
 COINS = 1000
-"""Models of which each set's share, one half to the power of their number, is still a float; beyond, small ones get 0."""
+"""Models up to which a set's share, one half to the power of their number, is a float; of more, small shares are 0."""
 CELLS = 2**16
 """Numbers at once in which records are bounded; they stay in the processor's cache."""
 

@@ -29,7 +29,7 @@ def write_report(folder, document, rows):
 
 
 def write_records(path, rows):
-    files.replace_bytes(path, csv_of(rows).encode())
+    files.write_file(path, csv_of(rows))
 
 
 def test_three_files_and_nothing_else(tmp_path, small, rows):
@@ -141,7 +141,7 @@ def test_a_refused_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch
         pytest.raises(StoreError, match=rf"expected to write .*audit\.json, got .*: .*{advice}"),
         files.replacing(path) as stream,
     ):
-        stream.write("new")
+        stream.write(b"new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -152,7 +152,7 @@ def test_an_error_while_writing_leaves_the_old_file(tmp_path):
 
     def write():
         with files.replacing(path) as stream:
-            stream.write("record")
+            stream.write(b"record")
             raise RuntimeError("no more")
 
     with pytest.raises(RuntimeError, match="no more"):

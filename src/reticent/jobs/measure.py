@@ -45,6 +45,8 @@ from reticent.findings.epsilon import GIVEN, Accountant
 from reticent.findings.evidence import NearComplements, Outweighing
 from reticent.findings.population import Data, Population
 from reticent.findings.record_tests import NamedRecord
+from reticent.findings.records import RecordTable
+from reticent.jobs.document import record_rows
 from reticent.jobs.record_tests import TestedRecords, record_tests
 from reticent.options import AttackConfig
 from reticent.spec import Spec
@@ -87,7 +89,7 @@ class Settings:
         """The promise; what the user states goes before what training proves."""
         if self.promised is None:
             return self.computed
-        return Accountant(epsilon=self.promised, delta=self.delta, source=GIVEN[0])
+        return Accountant(epsilon=self.promised, delta=self.delta, source=GIVEN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,6 +143,12 @@ class Measurement:
     def names(self) -> tuple[NamedRecord, ...] | None:
         """The records that are named as members, or None where none could be."""
         return None if self.records is None or self.records.found.named is None else self.records.names
+
+    def rows(
+        self, ids: Ints, labels: Ints, names: Sequence[str] = (), partitions: Sequence[Partition] = ()
+    ) -> RecordTable:
+        """List every record with all that is known of it."""
+        return record_rows(self.exposure, ids, labels, names, self.probability, partitions, self.own, self.risk)
 
     def document(
         self,

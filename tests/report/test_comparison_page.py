@@ -311,7 +311,7 @@ def test_several_rows_that_nothing_beats_are_no_winner(compared, shown):
     assert "Several lines can be: they are different trade-offs, not one winner." in text
     for written in (terminal(compared), markdown(compared)):
         said = " ".join(written.split())
-        assert "Not beaten: no other line is at least as accurate on non-members, leaks at most as much, and" in said
+        assert "Not beaten: no other line is at least as accurate on non-members, leaks at most as much (by the" in said
 
 
 def test_nothing_is_drawn_beyond_the_last_point():

@@ -126,6 +126,11 @@ def differ(
     )
 
 
+def together(*asks: Parts) -> Parts:
+    """Ask one after the other."""
+    return lambda results: [part for ask in asks for part in ask(results)]
+
+
 def dots(
     results: Results,
     setting: Setting,

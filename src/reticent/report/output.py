@@ -6,7 +6,6 @@ write. What another command wrote into the folder during the work stays. All fil
 
 import json
 import logging
-import math
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -351,17 +350,4 @@ def as_json(document: Mapping[str, Any]) -> str:
     try:
         return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     except (ValueError, TypeError) as error:
-        where = _offender(document, "document")
-        raise InputError(f"{where or 'document'}: expected plain, finite values, got {error}") from None
-
-
-def _offender(value: Any, path: str) -> str | None:
-    """Find the path of the first value that JSON cannot hold."""
-    if isinstance(value, Mapping):
-        found = (_offender(item, f"{path}.{key}") for key, item in value.items())
-    elif isinstance(value, (list, tuple)):
-        found = (_offender(item, f"{path}[{i}]") for i, item in enumerate(value))
-    else:
-        plain = value is None or isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value))
-        return None if plain else path
-    return next((item for item in found if item), None)
+        raise InputError(f"document: expected plain, finite values, got {error}") from None

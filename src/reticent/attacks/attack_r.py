@@ -29,13 +29,7 @@ class AttackR(Spec):
 def score(spec: AttackR, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by one minus the interpolated share of OUT references that have a smaller loss.
 
-    Args:
-        spec: the options.
-        problem: the problem.
-        rng: not used.
-
-    Returns:
-        ``(T, N)`` from 0 to 1.
+    Scores are from 0 to 1.
 
     Cost: O(T R N log R): a sort for each target and record.
     """

@@ -67,14 +67,6 @@ def needs(spec: Bavaria) -> Needs:
 def score(spec: Bavaria, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by its log-likelihood ratio, a mean over queries.
 
-    Args:
-        spec: the options.
-        problem: the problem.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``.
-
     Cost: O((R + T) N Q) for all targets; the signals are read twice.
     """
     mean, variance = _priors(problem, spec.queries or problem.signals.queries)

@@ -69,14 +69,6 @@ def needs(spec: Lira) -> Needs:
 def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by its log-likelihood ratio (online) or its z-score (offline), a mean over queries.
 
-    Args:
-        spec: the options.
-        problem: the problem.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``.
-
     Cost: O((R + T) N Q) for all targets, plus a sort of the references for medians; the signals are read once, and once
     more for a pooled variance. Memory: the scores and a block. Targets whose counts of references differ by more than
     one cost O(R N Q) each.

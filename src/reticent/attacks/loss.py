@@ -24,13 +24,7 @@ class Loss(Spec):
 def score(spec: Loss, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by its negative cross-entropy.
 
-    Args:
-        spec: the options.
-        problem: the plain query is used.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``, in nats, zero or below.
+    Scores are in nats, zero or below.
 
     Cost: O(T N).
     """

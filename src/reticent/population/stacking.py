@@ -24,7 +24,7 @@ from reticent.store import Store
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
-from reticent.training.stack import normed_alone
+from reticent.training.stacked_network import normed_alone
 from reticent.training.streams import Streams
 
 LARGEST = 16

@@ -29,14 +29,8 @@ __all__ = ["ENTRY", "Rmia", "score"]
 def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by the fraction of comparison records that it dominates.
 
-    Args:
-        spec: the options.
-        problem: with a population for ``population="held-out"``.
-        rng: draws the references on which `a` is chosen.
-
-    Returns:
-        ``(T, N)`` from 0 to 1, in steps of one over the number of comparison records; or log-ratios, a mean over
-        queries.
+    `rng` draws the references on which `a` is chosen. Scores are from 0 to 1, in steps of one over the number of
+    comparison records; or log-ratios, a mean over queries.
 
     Cost: O((R + T) N Q) for the ratios of all targets, then a sort and a binary search a target; with several queries
     O(T N Z Q). ``a="auto"`` adds a pass over the signals and 44 counts a target. Memory: that of the scores for each

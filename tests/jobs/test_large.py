@@ -12,7 +12,7 @@ from reticent.attacks import ATTACKS
 from reticent.errors import CorruptFileError, MissingExtraError
 from reticent.findings.records import COLUMNS
 from reticent.jobs import attack as job
-from reticent.jobs import signals_file
+from reticent.jobs import foretelling, signals_file
 from reticent.jobs.foretelling import Size, seconds, temporary_bytes
 from reticent.jobs.measure import Settings
 from reticent.signals.matrix import Mapped, Signals
@@ -106,10 +106,12 @@ def test_an_attack_that_takes_hours_runs_where_it_is_named(monkeypatch):
     assert [spec.method for spec in named] == ["learned"]
 
 
-def test_time_and_room_are_foretold():
+def test_time_and_room_are_foretold(monkeypatch):
     settings, attacks = Settings(0, replicates=100), [ATTACKS["loss"].spec(), ATTACKS["lira"].spec()]
-    once = seconds(Size(6, 5_000, 0), attacks, settings)
-    assert seconds(Size(6, 5_000_000, 0), attacks, settings) > 10 * once > 0
+    assert seconds(Size(6, 5_000, 0), attacks, settings) > 0
+    monkeypatch.setattr(foretelling, "_measured", lambda size, *_: 2 + size.records / 100)
+    assert seconds(Size(6, 5_000_000, 0), attacks, settings) == pytest.approx(2 + 50_000)
+    assert seconds(Size(256, 5_000, 0), attacks, settings) == pytest.approx(256 / 64 * (2 + 50))
     assert seconds(Size(6, 5_000, 3), [ATTACKS["samia"].spec()], settings) == 0
     assert temporary_bytes(Size(6, 5_000, 0), 3) == 0
     assert temporary_bytes(Size(256, 10**6, 0), 3) == 5 * 8 * 256 * 10**6

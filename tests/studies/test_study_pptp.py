@@ -275,6 +275,7 @@ def test_ratios_are_taken_repetition_by_repetition():
     assert cost._ratio(own[:1], base[:1], "bytes").error == 0.0
 
 
+@pytest.mark.slow
 def test_a_process_that_fails_says_why(tmp_path):
     with pytest.raises(ModelError, match="ended without an answer: AttributeError"):
         timing.alone(None, Store(tmp_path), "cpu", None)

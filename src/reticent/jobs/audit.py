@@ -155,16 +155,7 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
     job, measured = evaluated.job, evaluated.measured
     found = assembled(evaluated)
     records, ids = job.records, job.population.roles.audited
-    rows = document.record_rows(
-        measured.exposure,
-        ids,
-        records.y[ids],
-        records.class_names,
-        measured.probability,
-        job.partitions,
-        measured.own,
-        measured.risk,
-    )
+    rows = measured.rows(ids, records.y[ids], records.class_names, job.partitions)
     pictures = job.records.thumbnails(row.record for row in rows[:PICTURED])
     files = write_audit(output, found, rows, pictures, measured.names, records_format=job.config.records_format)
     return Audited(found, files, rows, measured.scores, ids, measured.p_member, job.population.membership.matrix)

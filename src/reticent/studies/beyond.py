@@ -18,7 +18,7 @@ from reticent.say.grammar import listed
 from reticent.spec import Spec
 from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.judging import Part, better, voided
-from reticent.studies.matching import Controls, Parts, controls, estimated
+from reticent.studies.matching import Controls, Weighed, controls, estimated
 from reticent.studies.measured import Measured, Pairs
 from reticent.studies.metrics import AUC, JUDGED, METRICS, POINTS, beside, even
 
@@ -38,7 +38,7 @@ def matched(bench: Bench, found: Found, rows: Sequence[Measured], pairs: Pairs, 
     """
     control = controls(bench, rows[0], rows[1:])
     for metric in ("accuracy", *metrics):
-        excess: dict[str, Parts] = {rows[0].name: []}  # It is its own control.
+        excess: dict[str, Weighed] = {rows[0].name: []}  # It is its own control.
         excess |= {row.name: control.excess(row, metric) for row in rows[1:]}
         found.numbers |= {(row.name, f"excess_{metric}"): estimated(excess[row.name]) for row in rows[1:]}
         key = "excess_accuracy" if metric == "accuracy" else metric

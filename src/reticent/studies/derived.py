@@ -16,7 +16,7 @@ from reticent.options import Options
 from reticent.population.worker import Made, Maker
 from reticent.procedures import plain
 from reticent.procedures.two_stage import shortened, tuning
-from reticent.report.files import make_folder, replace_bytes
+from reticent.report.files import make_folder, write_file
 from reticent.signals.matrix import log_probability
 from reticent.spec import identity
 from reticent.store import Store
@@ -160,5 +160,5 @@ def _kept(bench: Bench, maker: Maker, store: Store, made: Made, make: Make, coun
     stream = BytesIO()
     np.save(stream, found, allow_pickle=False)
     make_folder(bench.folder)
-    replace_bytes(path, stream.getvalue())
+    write_file(path, stream.getvalue())
     return found

@@ -31,14 +31,13 @@ from reticent.signals.correct import correct
 from reticent.signals.matrix import log_probability
 from reticent.store import Store
 from reticent.studies.base import Bench, Found
-from reticent.studies.metrics import beside, even
+from reticent.studies.metrics import Rows, beside, even
 from reticent.studies.numbers import Estimate, Floats, Replicated, combined
 
 Bools = NDArray[np.bool_]
 Measures = dict[str, Replicated]
 Recipes = Mapping[str, tuple[str | None, str]]
 """By row, its defense and a word on it."""
-Rows = tuple[str, str]
 Pairs = Mapping[str, Rows]
 """By the name of a difference, the row that is taken and the row that is taken off."""
 

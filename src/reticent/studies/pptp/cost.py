@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from reticent.findings.study import Column, DotsPanel, Figure
 from reticent.options import Options
-from reticent.studies.base import Bench, Claim, Found, Results, Scale, Setting, Study, each
+from reticent.studies.base import Bench, Claim, Found, Parts, Results, Scale, Setting, Study, each
 from reticent.studies.beyond import NONE
 from reticent.studies.judging import Part, better, no_worse, reaches
 from reticent.studies.metrics import beside
@@ -100,9 +100,7 @@ def _ratio(own: Sequence[Taken], base: Sequence[Taken], fact: str) -> Estimate |
     return replace(made, error=max(made.error, EXACT)) if len(pairs) > 1 else made
 
 
-def _asked(
-    of: Callable[[str], tuple[str, str]], metric: str, ask: Callable[..., Part], level: float
-) -> Callable[[Results], list[Part]]:
+def _asked(of: Callable[[str], tuple[str, str]], metric: str, ask: Callable[..., Part], level: float) -> Parts:
     """Ask of each defense how a cost differs from another."""
 
     def parts(results: Results, one: Setting) -> Iterator[Part]:

@@ -189,7 +189,7 @@ def judged(case, one, two):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--models", type=int, default=32)
+    parser.add_argument("--models", type=int, default=16)
     parser.add_argument("--repeats", type=int, default=2)
     parser.add_argument("--case", action="append", choices=[case.name for case in CASES])
     parser.add_argument("--one", nargs=3, metavar=("WAY", "CASE", "WORKERS"), help=argparse.SUPPRESS)

@@ -147,7 +147,7 @@ def _pooled(spec: Lira, problem: Problem, queries: int) -> tuple[Floats, list[Ra
     freedom = np.zeros((2, len(problem.targets), 1))
     shifts = [_Shifts(len(problem.targets)) for _ in range(queries)] if spec.shift == "shared" else None
     rows = leave_one_out.rows(problem.targets, problem.references)
-    for block in sides.blocks(problem, queries):
+    for block in (block for part in sides.slices(problem) for block in sides.blocks(problem, queries, part)):
         both = [Side(rows, block.references, mask) for mask in (block.inside, ~block.inside)]
         for kind, side in enumerate(both):
             if kind == 0 and spec.mode == "offline":

@@ -79,14 +79,15 @@ def seen(scores: Floats, members: Bools, codes: Ints, groups: int, fpr: float | 
         point = None
         if fpr is not None:
             point, called, near, width = _called(ranked, row, fpr)
-            moved = np.where(own, 0.0, called - called[~own].mean()) / np.count_nonzero(~own)
+            others = np.count_nonzero(~own)
+            moved = np.where(own, 0.0, called - np.count_nonzero(called & ~own) / others) / others
             for kind, count in ((own, sides[0][t]), (~own, sides[1][t])):
                 slope = np.bincount(codes, (near & kind) / width, groups) / np.maximum(count, 1)
                 rates.append((_share(called, kind, codes, count), _Moved(moved, slope)))
         scratch.release(scores)
         return told, rates, point
 
-    for t, (told, rates, point) in enumerate(threads.ordered(look, range(len(scores)), scores.size)):
+    for t, (told, rates, point) in enumerate(threads.ordered(look, range(len(scores)), scores.size, step="targets")):
         area.add(t, told, codes)
         for one, rate in zip(both, rates, strict=True):
             one.add_moved(t, *rate, codes)

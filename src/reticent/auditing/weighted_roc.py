@@ -14,8 +14,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.arrays import Bools, Floats
-from reticent.auditing.ranked import Ranked
+from reticent.arrays import Floats
+from reticent.auditing.ranked import Ranked, parted
 from reticent.auditing.roc import exact
 
 Bytes = NDArray[np.uint8]
@@ -115,22 +115,20 @@ class Sums:
         return np.asarray(pieces * PIECE + (layers <= limits - self.before[pieces, each]).sum(axis=0) - 1)
 
 
-def rank(scores: Floats, members: Bools, threshold: float | None = None) -> Ranking:
-    """Sort one target's records.
+def rank(ranked: Ranked, threshold: float | None = None) -> Ranking:
+    """Tell how members and non-members of one target interleave.
 
     Args:
-        scores: ``(N,)``, checked.
-        members: ``(N,)``.
+        ranked: its records in order.
         threshold: one chosen elsewhere, if there is one.
 
     Returns:
-        The order, and how members and non-members interleave.
+        The same order, dealt.
     """
-    ranked = Ranked.of(scores, members)
-    inside, outside = ranked.order[ranked.members], ranked.order[~ranked.members]
+    inside, outside = parted(ranked.order, ranked.members)
     found, ends, places = ranked.found, ranked.ends, np.flatnonzero(~ranked.members)
     above = level = found[places]
-    if len(ends) < len(scores):
+    if len(ends) < len(ranked.scores):
         group = np.searchsorted(ends, places, side="right")
         above, level = found[np.concatenate([[0], ends])[group]], found[ends[group]]
     ways = (above,) if np.array_equal(above, level) else (above, level)

@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from reticent import scratch
+from reticent import scratch, threads
 from reticent.attacks.base import AttackEntry, Problem
 from reticent.attacks.rmia import ratios, slopes
 from reticent.attacks.rmia.dominance import beaten
@@ -46,13 +46,17 @@ def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
         chosen = slopes.choose(spec, problem, queries, rng)
     scores, audited = scratch.zeros(problem.shape), ratios.audited(spec, problem, queries)
     others = None if spec.score == "log-ratio" else ratios.held_out(spec, problem, queries)
-    for at, (row,) in enumerate(scratch.rows(scores)):
+
+    def scored(at: int) -> None:
         log_x = audited.of(at, chosen[at])
         if spec.score == "log-ratio":
-            row[:] = log_x.size.mean(axis=1)
+            scores[at] = log_x.size.mean(axis=1)
         else:
             log_z = log_x if others is None else others.of(at, chosen[at])
-            row[:] = beaten(log_x, log_z, float(np.log(spec.gamma))) / compared
+            scores[at] = beaten(log_x, log_z, float(np.log(spec.gamma))) / compared
+        scratch.release(scores)
+
+    threads.each(scored, range(len(scores)), scores.size, step="scores")
     return scores
 
 

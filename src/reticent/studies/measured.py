@@ -46,6 +46,11 @@ class Recipe(NamedTuple):
     about: str
     epochs: int | None = None
 
+    def job(self, bench: Bench, **more: Any) -> Job:
+        """Prepare its population."""
+        lasting = {} if self.epochs is None else {"epochs": self.epochs}
+        return bench.job(self.defense, **lasting, **more)
+
 
 Recipes = dict[str, Recipe]
 """By row."""
@@ -222,8 +227,7 @@ def _paired(rows: Sequence[Measured]) -> None:
 
 def measure_all(bench: Bench, recipes: Recipes) -> list[Measured]:
     """Measure a population for each row; what cannot be trained is refused first."""
-    epochs = {name: {} if one.epochs is None else {"epochs": one.epochs} for name, one in recipes.items()}
-    jobs = {name: bench.job(one.defense, **epochs[name]) for name, one in recipes.items()}
+    jobs = {name: one.job(bench) for name, one in recipes.items()}
     return [measure(bench, name, job, recipes[name].about) for name, job in jobs.items()]
 
 

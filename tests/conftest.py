@@ -41,8 +41,8 @@ WORDS = {"test_audit_parts.py"}
 _undrawn = pytest.MonkeyPatch()
 
 
-def _blank(_, stream, *, format, **__):
-    stream.write("<svg></svg>" if format == "svg" else b"")
+def _blank(_, stream, **how):
+    stream.write("<svg></svg>" if how["format"] == "svg" else b"")
 
 
 @pytest.hookimpl(tryfirst=True)

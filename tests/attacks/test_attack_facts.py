@@ -20,7 +20,7 @@ from reticent.signals.matrix import Signals
 FOLDER = Path(reticent.__file__).parent / "attacks"
 LESS = {"margins": "labels", "probabilities": "margins", "logits": "margins"}
 TARGET = 3
-RECORDS = range(0, 60, 3)
+RECORDS = range(0, 60, 6)
 
 
 def case():

@@ -43,7 +43,7 @@ def test_every_row_can_be_trained_and_is_another(key):
     name, setting = SETTINGS[key]
     recipes = RECIPES[name](setting.options)
     given = gather(None, dict(setting.base)).recipe
-    made = [build_recipe({}, defended(given, defense) if defense else given) for defense, _ in recipes.values()]
+    made = [build_recipe({}, defended(given, row.defense) if row.defense else given) for row in recipes.values()]
     for recipe in made:
         check(recipe, reference=10)
     assert len({repr(recipe) for recipe in made}) == len(made)

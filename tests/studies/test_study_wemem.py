@@ -58,7 +58,7 @@ def test_every_row_that_claims_name_can_be_trained(key):
     named |= {PRUNED, *ours(setting.options).values()}
     assert named | set(shown(setting.options)) <= set(rows)
     given = gather(None, dict(setting.base)).recipe
-    made = [build_recipe({}, defended(given, defense) if defense else given) for defense, _ in rows.values()]
+    made = [build_recipe({}, defended(given, row.defense) if row.defense else given) for row in rows.values()]
     for recipe in made:
         check(recipe, reference=10)
     assert len({repr(recipe) for recipe in made}) == len(made)

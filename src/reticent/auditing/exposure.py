@@ -105,16 +105,8 @@ class Exposure:
 def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
     """Compute every record's exposure, distance and memorisation.
 
-    Args:
-        signals: of M models on N records; the plain query is used.
-        membership: who was trained on what ``(M, N)``.
-
-    Returns:
-        One entry a record. Cost: three passes over the margins, and one over the logits, by blocks of records; and
-        about M^2 / 2 microseconds for each record that could be exposed, of at most `EXACT` / M^2.
-
-    Raises:
-        ShapeError: the two do not fit each other.
+    By the plain query. Cost: three passes over the margins, and one over the logits, by blocks of records; and about
+    M^2 / 2 microseconds for each record that could be exposed, of at most `EXACT` / M^2.
     """
     matrix = as_membership(membership).matrix
     checks.shape(membership=matrix, expected=(signals.models, signals.records), meaning="(models, records)")
@@ -138,12 +130,7 @@ def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
 def count_exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
     """Count the records whose distance is more than chance, corrected for the number of records.
 
-    Args:
-        found: exposures.
-        confidence: that none of those counted is there by chance.
-
-    Returns:
-        The count, without its sentence (`say.exposure`).
+    With that confidence none of them is there by chance.
     """
     allowed = 2 * tail(confidence)
     tested = ~np.ma.getmaskarray(found.distance)

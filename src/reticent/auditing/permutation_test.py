@@ -30,15 +30,8 @@ CELLS = 2**16
 def chances(margins: Floats, inside: Bools, enough: float) -> Floats:
     """Compute each record's chance of an IN sum as large as the one seen, or larger, had others been drawn.
 
-    Args:
-        margins: of n records ``(M, n)``.
-        inside: booleans ``(M, n)``: who was trained on them.
-        enough: where a quick upper limit of the chance is at most this, it stands for the chance.
-
-    Returns:
-        ``(n,)``; see `chance`.
-
-    Cost: O(M n) for the limits, and that of `chance` for every record where the limit is larger.
+    Of margins ``(M, n)`` and who was trained on them. Where a quick upper limit of the chance is at most `enough`, it
+    stands for the chance. Cost: O(M n) for the limits, and that of `chance` for every record where the limit is larger.
     """
     found = limits(margins, inside)
     for i in np.flatnonzero(found > enough).tolist():
@@ -49,12 +42,7 @@ def chances(margins: Floats, inside: Bools, enough: float) -> Floats:
 def limits(margins: Floats, inside: Bools) -> Floats:
     """Bound each record's chance from above (Chernoff): sets that lose more than is seen count for less, not for 0.
 
-    Args:
-        margins: of n records ``(M, n)``.
-        inside: booleans ``(M, n)``: who was trained on them; some are, and some are not.
-
-    Returns:
-        ``(n,)``. Cost: O(M n).
+    Of margins ``(M, n)`` and who was trained on them: some, and not all. Cost: O(M n).
     """
     found = np.empty(margins.shape[1])
     low, high = margins.min(axis=0), margins.max(axis=0)
@@ -79,14 +67,8 @@ def limits(margins: Floats, inside: Bools) -> Floats:
 def chance(margins: Floats, inside: Bools) -> float:
     """Compute one record's chance of an IN sum as large as the one seen, or larger, had others been drawn.
 
-    Args:
-        margins: of the record ``(M,)``.
-        inside: booleans ``(M,)``: who was trained on it; some are, and some are not.
-
-    Returns:
-        From 1 / C(M, k) to 1.
-
-    Cost: O(M c L), c being how many of the k largest can be exchanged at the loss seen, which is of L steps.
+    From 1 / C(M, k) to 1, of margins ``(M,)`` and who was trained on it: some, and not all. Cost: O(M c L), c being how
+    many of the k largest can be exchanged at the loss seen, which is of L steps.
     """
     seen, left_out, taken = _losses(margins, inside)
     fewer = min(len(left_out), len(taken))
@@ -99,15 +81,7 @@ def chance(margins: Floats, inside: Bools) -> float:
 
 
 def log_least(models: Ints | int, inside: Ints | int) -> Floats:
-    """Compute the logarithm of the smallest chance that there can be, ``-ln C(M, k)``.
-
-    Args:
-        models: M, any shape.
-        inside: k.
-
-    Returns:
-        The same shape.
-    """
+    """Compute the logarithm of the smallest chance that there can be, ``-ln C(M, k)``."""
     return -_log_choose(models, inside)
 
 

@@ -20,13 +20,8 @@ POOLED = 2**24
 def thresholds(scores: Floats, members: Bools, reference: tuple[Floats, Bools] | None = None) -> Floats | None:
     """Choose a threshold for each target on scores of other models.
 
-    Args:
-        scores: ``(T, N)``, checked; higher means member.
-        members: booleans ``(T, N)``.
-        reference: scores ``(R, N')`` of reference models and their membership; used in place of the other targets.
-
-    Returns:
-        ``(T,)``, or None if there is one target and no reference. Cost: T sorts and O(T GRID log N).
+    Scores of reference models ``(R, N')`` and their membership serve in place of the other targets. None if there is
+    one target and no reference. Cost: T sorts and O(T GRID log N).
     """
     targets = len(scores)
     if reference is not None:
@@ -49,11 +44,7 @@ def some(scores: Floats) -> Floats:
 def candidates(scores: Floats) -> Floats:
     """Return the thresholds that are tried.
 
-    Args:
-        scores: any shape.
-
-    Returns:
-        Increasing distinct values, at most `GRID`.
+    Increasing and distinct, at most `GRID`.
     """
     rising = np.sort(scores, axis=None)
     new = np.append(np.True_, rising[1:] != rising[:-1])
@@ -66,13 +57,7 @@ def candidates(scores: Floats) -> Floats:
 def gaps(scores: Floats, members: Bools, grid: Floats) -> Floats:
     """Compute ``TPR - FPR`` of each model at each threshold.
 
-    Args:
-        scores: ``(R, N)``.
-        members: booleans ``(R, N)``.
-        grid: ``(G,)``.
-
-    Returns:
-        ``(R, G)``.
+    Of R models and G thresholds ``(R, G)``.
     """
 
     def gap(t: int) -> Floats:

@@ -249,6 +249,25 @@ class MemorisationFacts(Cost):
     "Name of the data set."
 
 
+class Stacking(Finding):
+    """How many models are trained as one batched computation, and what was measured to pick that."""
+
+    stack: Count
+    "1 is each alone."
+    microseconds: dict[str, Number]
+    "Of one model's step, by how many models are trained together."
+
+
+class StackingFacts(Stacking):
+    """What the run says that keeps how models of a recipe are trained."""
+
+    kind: str = "stacking"
+    data: str
+    "Name of the data set."
+    device: str
+    "Where it was measured."
+
+
 class ProbeFacts(Cost):
     """What the run of a model's answers to a probe says."""
 

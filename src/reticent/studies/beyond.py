@@ -19,13 +19,14 @@ from reticent.spec import Spec
 from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.judging import Part, better, voided
 from reticent.studies.matching import Controls, Weighed, controls, estimated
-from reticent.studies.measured import Measured, Pairs
+from reticent.studies.measured import Measured, Pairs, Recipe
 from reticent.studies.metrics import AUC, JUDGED, METRICS, POINTS, beside, even
 
 WIDTHS = ("widths", "width", "growth")
 """Options of architectures that say how wide they are; the first that is given counts."""
 NONE = "No defense"
-"""The undefended row."""
+UNDEFENDED = Recipe(None, "cross-entropy alone")
+"""The undefended row, and how it is trained."""
 UNMATCHED = f"It can't be told where the interval of the accuracy that controls miss leaves {100 * POINTS:g} points."
 
 

@@ -109,13 +109,8 @@ Make = Callable[[Model], Sequence[nn.Module]]
 def derived(bench: Bench, rows: Mapping[str, str], make: Make, pairs: Pairs) -> Found:
     """Measure networks made of a population's first models: accuracy, losses, gap and what a loss threshold finds.
 
-    Each model's answers are kept in the bench's folder, so that an interrupted study makes none of them twice.
-
-    Args:
-        bench: what is measured with; ``located`` of its options is how many models are looked at.
-        rows: by the name of a network, in the order in which `make` returns them, a word on it.
-        make: makes the networks of one model.
-        pairs: by the name of a difference, the row that is taken and the row that is taken off.
+    Each model's answers are kept in the bench's folder, so that an interrupted study makes none of them twice. `rows`
+    are in the order in which `make` returns the networks of one model.
     """
     job = bench.job()
     with bench.made(job) as (store, made):

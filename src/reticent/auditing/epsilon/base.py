@@ -65,13 +65,8 @@ def checked_delta(delta: float) -> float:
 def log_ratios(tpr_low: Floats, fpr_high: Floats, delta: float) -> Floats:
     """Compute what limits say of epsilon, in both directions; negative, even infinitely, where it is nothing.
 
-    Args:
-        tpr_low: ``(L,)``, lower limits of the TPR.
-        fpr_high: ``(L,)``, upper limits of the FPR, above 0.
-        delta: from 0 up to, but not including, 1.
-
-    Returns:
-        ``(2, L)``: ``ln((TPR - delta) / FPR)`` and ``ln((TNR - delta) / FNR)``.
+    From lower limits of the TPR ``(L,)`` and upper ones of the FPR, above 0: ``(2, L)``, ``ln((TPR - delta) / FPR)``
+    and ``ln((TNR - delta) / FNR)``.
     """
     return np.stack([
         _log(tpr_low - delta) - np.log(fpr_high),

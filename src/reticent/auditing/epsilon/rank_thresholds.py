@@ -34,17 +34,9 @@ def ranks(count: int, ratio: float = RATIO) -> Ints:
 def rank_thresholds(groups: Groups, ratio: float, alpha: float) -> tuple[Floats, Floats, Floats]:
     """Bound TPR and FPR at L thresholds that the data choose.
 
-    Assumes that, given the model, the members' scores are independent draws from one distribution, and the
-    non-members' from another.
-
-    Args:
-        groups: the scores, both groups not empty.
-        ratio: from one rank to the next.
-        alpha: all limits hold together with probability ``1 - alpha`` at least.
-
-    Returns:
-        The thresholds (scores at or above are called members), lower limits of the TPR and upper limits of the FPR,
-        ``(L,)`` each. Cost: O(log N) limits, one pass to count distinct scores.
+    Assumes that, given the model, the members' scores are independent draws from one distribution, and the non-members'
+    from another. `ratio` is from one rank to the next, and all limits hold together with probability ``1 - alpha`` at
+    least. Scores at or above a threshold are called members. Cost: O(log N) limits, one pass to count distinct scores.
     """
     m, n = len(groups.members), len(groups.non_members)
     high, low = ranks(n, ratio), ranks(m, ratio)

@@ -24,8 +24,9 @@ from reticent.locate.leverage import last_layer
 from reticent.locate.loss_trace import interquartile
 from reticent.options import AuditConfig
 from reticent.population.population import Population
+from reticent.population.training_run import LOSSES
 from reticent.population.using import finished, using
-from reticent.population.worker import LOSSES, Maker
+from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES, entry
 from reticent.report.csv import table
 from reticent.report.kinds import page

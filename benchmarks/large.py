@@ -44,8 +44,9 @@ def made(folder: Path, models: int, records: int) -> Path:
 
 def audit(signals: Path, out: Path, attacks: list[str]) -> None:
     """Audit them in this process, and print what it took."""
-    from reticent.jobs.attack import read_signals, run
+    from reticent.jobs.attack import run
     from reticent.jobs.attacks import gather_attacks
+    from reticent.jobs.signals_file import read_signals
 
     begun = time.perf_counter()
 

@@ -7,7 +7,7 @@ import pytest
 
 from reticent.cli.run import guarded
 from reticent.interrupts import ASKED, Terminated, heard, held_back
-from reticent.report.files import replacing, together
+from reticent.report.files import write_files
 
 
 def ask(number):
@@ -126,16 +126,18 @@ def test_a_report_that_appears_is_not_cut_in_two(tmp_path, monkeypatch):
         return replace(path, target)
 
     monkeypatch.setattr(Path, "replace", slow)
-    with heard(), pytest.raises(Terminated), together(tmp_path, {}):  # noqa: PT012
-        for name in "ab":
-            with replacing(tmp_path / name) as stream:
-                stream.write("new")
+    with heard(), pytest.raises(Terminated):
+        write_files(tmp_path, dict.fromkeys("ab", "new"))
     assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {"a": "new", "b": "new"}
 
 
 def test_a_report_that_is_being_written_leaves_the_earlier_one(tmp_path):
     (tmp_path / "a").write_text("old", encoding="utf-8")
-    with heard(), pytest.raises(Terminated), together(tmp_path, {}), replacing(tmp_path / "a") as stream:  # noqa: PT012
-        stream.write("new")
+
+    def pieces():
+        yield "new"
         ask(signal.SIGTERM)
+
+    with heard(), pytest.raises(Terminated):
+        write_files(tmp_path, {"a": pieces()})
     assert {path.name: path.read_text(encoding="utf-8") for path in tmp_path.iterdir()} == {"a": "old"}

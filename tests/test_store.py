@@ -1,10 +1,10 @@
 import errno
 import json
-import multiprocessing
 import os
 import shutil
-import signal
 import socket
+import subprocess
+import sys
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -153,25 +153,26 @@ def test_a_run_that_is_gone_is_told(store):
         store.whole("r1")
 
 
-def _hold(root, ready, release):
-    with Store(root).claim("r1"):
-        ready.set()
-        release.wait(20)
+HOLDER = """
+import sys
+from pathlib import Path
+from reticent.store import Store
+with Store(Path(sys.argv[1])).claim("r1"):
+    print("ready", flush=True)
+    sys.stdin.read()
+"""
 
 
 def test_a_live_process_is_respected_and_a_dead_one_is_not(store):
-    context = multiprocessing.get_context("spawn")
-    ready, release = context.Event(), context.Event()
-    holder = context.Process(target=_hold, args=(store.root, ready, release))
-    holder.start()
-    assert ready.wait(30)
-    with (
-        pytest.raises(StoreLockedError, match=f"run r1 .* is being made by process {holder.pid}, which is alive"),
-        store.claim("r1", patience=0.1),
-    ):
-        pass
-    os.kill(holder.pid, signal.SIGKILL)
-    holder.join()
+    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE}
+    with subprocess.Popen([sys.executable, "-c", HOLDER, str(store.root)], **pipes) as holder:
+        assert holder.stdout.readline() == b"ready\n"
+        with (
+            pytest.raises(StoreLockedError, match=f"run r1 .* is being made by process {holder.pid}, which is alive"),
+            store.claim("r1", patience=0.1),
+        ):
+            pass
+        holder.kill()
     write(store)
     assert store.find("r1") is not None
 

@@ -45,25 +45,11 @@ class ReticentError(Exception):
         return _rebuilt, (type(self), str(self))
 
     def prefixed(self, prefix: str) -> Self:
-        """Return the same error with something in front of its message, such as which model it is about.
-
-        Args:
-            prefix: what to put in front.
-
-        Returns:
-            A new error of the same kind.
-        """
+        """Return the same error with something in front of its message, such as which model it is about."""
         return self.retold(f"{prefix}{self}")
 
     def retold(self, message: str) -> Self:
-        """Return an error of the same kind with another message.
-
-        Args:
-            message: the whole new message.
-
-        Returns:
-            A new error.
-        """
+        """Return an error of the same kind with another message."""
         return _rebuilt(type(self), message)
 
 

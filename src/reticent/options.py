@@ -142,10 +142,10 @@ class AuditConfig(DataOptions, AttackConfig):
     that is started for the command]"""
     device: str = "auto"
     """auto, cpu, cuda or cuda:N."""
-    stack: Annotated[int, Ge(1)] | None = None
+    stack: Annotated[int, Ge(1)] | Literal["auto"] | None = None
     """Models that a process trains as one batched computation, where networks and defenses allow it; 1 is each alone.
-    Models of one way are not those of the other, to the last bits. [1, unless the store has models that were trained
-    together]"""
+    auto measures what is faster, and keeps to it in this store. Models of one way are not those of the other, to the
+    last bits. [1, unless the store has models that were trained together]"""
     store: Annotated[str, AfterValidator(_at_home)] = "reticent-store"
     """Folder of finished models, never trained twice, or s3://bucket/path (docs/scale.md). Several commands may share
     it at once: if other commands are training all remaining models already, this one exits with 2; run it again later.

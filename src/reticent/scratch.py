@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-LARGE = 2**28
+LARGE = 2**26
 """Bytes from which an array lies in a file."""
 
 

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TypeVar
 
+from reticent.progress import counted
+
 Part = TypeVar("Part")
 Made = TypeVar("Made")
 
@@ -32,36 +34,39 @@ FEW_CELLS = 2**22
 """Numbers of which there is too little to do for threads."""
 
 
-def each(work: Callable[[Part], None], parts: Iterable[Part], cells: int = FEW_CELLS) -> None:
+def each(work: Callable[[Part], None], parts: Iterable[Part], cells: int = FEW_CELLS, step: str = "") -> None:
     """Do the work of all parts, which share nothing that they write; what one raises, this raises.
 
     Parts are drawn from `parts` before any work begins. Where they are about few numbers (`cells`), it is done here.
+    `step` names what is done to whoever listens (`progress`).
     """
     drawn = list(parts)
     if cells < FEW_CELLS:
-        for part in drawn:
+        for part in counted(step, drawn, len(drawn)):
             work(part)
         return
     with one_thread(), ThreadPoolExecutor(max(1, min(cores(), MOST, len(drawn))), initializer=_openmp) as pool:
         futures = [pool.submit(work, part) for part in drawn]
         try:
-            for future in futures:
+            for future in counted(step, futures, len(drawn)):
                 future.result()
         finally:
             pool.shutdown(cancel_futures=True)
 
 
-def ordered(work: Callable[[Part], Made], parts: Iterable[Part], cells: int = FEW_CELLS) -> Iterator[Made]:
+def ordered(
+    work: Callable[[Part], Made], parts: Iterable[Part], cells: int = FEW_CELLS, step: str = ""
+) -> Iterator[Made]:
     """Do the work of all parts as `each` does, and give what each makes in their order; few wait to be taken."""
     drawn = list(parts)
     if cells < FEW_CELLS:
-        yield from map(work, drawn)
+        yield from map(work, counted(step, drawn, len(drawn)))
         return
     most = max(1, min(cores(), MOST, len(drawn)))
     with one_thread(), ThreadPoolExecutor(most, initializer=_openmp) as pool:
         waiting = deque(pool.submit(work, part) for part in drawn[: most + 1])
         try:
-            for place in range(len(drawn)):
+            for place in counted(step, range(len(drawn)), len(drawn)):
                 made = waiting.popleft().result()
                 if place + most + 1 < len(drawn):
                     waiting.append(pool.submit(work, drawn[place + most + 1]))

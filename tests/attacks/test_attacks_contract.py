@@ -80,7 +80,7 @@ def test_specs_come_back_from_their_canonical_text(spec):
 
 @every
 def test_higher_means_member_and_swapping_the_two_turns_the_auc_around(spec):
-    spec = spec.replace(steps=150) if ATTACKS[spec.method].fitted else spec
+    spec = spec.replace(steps=60) if ATTACKS[spec.method].fitted else spec
     case = problem(4, records=400, models=16, effect=3.0)
     scores, truth = score(spec, case), case.membership.matrix
     areas = np.array([auc(row, members) for row, members in zip(scores, truth, strict=True)])

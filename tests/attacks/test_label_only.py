@@ -188,7 +188,7 @@ def test_an_output_defense_changes_no_label_of_a_noisy_copy(defended, defense):
     store = Store(folder / "store").open()
     maker = Maker(population, store, "cpu")
     network = maker.network(train(population, store)[0])
-    output = maker._output(0, network)
+    output = maker.output(0, network)
     recipe = population.recipe.replace(augmentation="gaussian", augmentation_strength=0.5)
     x = maker.prepare(maker.prepare.augmented(maker.audited.x, recipe, torch.Generator().manual_seed(0)))
     with torch.no_grad():

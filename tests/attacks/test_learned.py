@@ -67,7 +67,7 @@ def test_features_stay_where_the_other_classes_are_renumbered():
     both = []
     for z in (logits, logits[:, :, order]):
         seen = answers(np.stack([margin(row, labels) for row in z])[:, :, None], z, labels)
-        part = seen._replace(values=seen.values[:8])
+        part = replace(seen, values=seen.values[:8])
         known = Scales.learned(part, inside)
         sides = [Side.of(part, mask, pooled) for mask, pooled in zip((inside, ~inside), known.margin, strict=True)]
         both.append(features(seen.values[8], *sides, known, 6)[0])
@@ -79,7 +79,7 @@ def test_features_of_the_label_are_the_formulas():
     margins = np.array([1.0, 3.0, -1.0, 1.0, 2.5])[:, None, None]
     seen = answers(margins, None, np.zeros(1, dtype=int))
     inside = np.array([True, True, False, False])[:, None]
-    part = seen._replace(values=seen.values[:4])
+    part = replace(seen, values=seen.values[:4])
     known = Scales.learned(part, inside)
     assert known.margin == pytest.approx((2.0, 2.0))
     sides = [Side.of(part, mask, 2.0) for mask in (inside, ~inside)]
@@ -295,7 +295,7 @@ def test_a_target_is_compared_with_draws_from_equally_many_of_both_kinds(monkeyp
         return original(cls, references, kept, pooled)
 
     monkeypatch.setattr(Side, "of", classmethod(spied))
-    list(pretenders.compared(case, group, word, pretenders.scales(case, group, np.arange(40)), 60))
+    pretenders.compared(case, group, slice(0, 40), word, pretenders.scales(case, group, np.arange(40)), 60)
     inside = case.membership.matrix[group.references]
     least = np.minimum(inside.sum(axis=0), (~inside).sum(axis=0))
     assert (inside.sum(axis=0) != (~inside).sum(axis=0)).all()
@@ -310,11 +310,11 @@ def test_as_many_of_a_records_members_as_of_its_non_members_are_learned_from(mon
     monkeypatch.setattr(learned.learner, "learn", lambda spec, rows, members: seen.append((rows[:, 0], members)))
     members = np.array([[1, 0, 1, 0], [1, 0, 0, 1], [1, 0, 0, 1], [0, 0, 1, 0]], dtype=bool)
     rows = np.arange(16.0).reshape(4, 4, 1)
-    learned._learned(parse("learned"), rows, members, np.array([True, True, True, False]))
+    learned._rule(parse("learned"), rows, members, np.array([True, True, True, False]))
     # Of three to one the first and that one, of none to four none, of two to two all.
     assert seen[0][0].tolist() == [0, 2, 6, 10, 12, 14]
     assert seen[0][1].tolist() == [True, True, False, False, False, True]
-    learned._learned(parse("learned"), rows[:1], members[:1], np.array([True, True, True, False]))
+    learned._rule(parse("learned"), rows[:1], members[:1], np.array([True, True, True, False]))
     assert seen[1][0].tolist() == [0, 1, 2]  # one reference plays for each record
 
 

@@ -225,7 +225,7 @@ def test_equal_votes_count_for_nothing():
 def probability(logits, **options):
     spec = Rmia(**{"signal": "sm-taylor", "temperature": 1.0, **options})
     signals = Signals.from_logits(np.array(logits, dtype=float)[None, None], np.zeros(1, dtype=np.int64))
-    ((_, p, log_p),) = read(spec, signals, np.array([0]), spec.temperature, 1)
+    p, log_p = read(spec, signals, np.array([0]), spec.temperature, 1, slice(0, 1))
     assert log_p[0, 0, 0] == pytest.approx(np.log(abs(p[0, 0, 0])), rel=1e-12)
     return p[0, 0, 0]
 
@@ -285,7 +285,7 @@ def test_cutting_both_kinds_together_gives_no_row_away():
 
 def test_softmax_does_not_saturate_and_is_floored():
     signals = Signals.from_margins(np.array([[40.0, -800.0]] * 2), np.array([0, 1]))
-    ((_, p, log_p),) = read(Rmia(), signals, np.array([1]), 1.0, 1)
+    p, log_p = read(Rmia(), signals, np.array([1]), 1.0, 1, slice(None))
     assert log_p[0, 0, 0] == pytest.approx(-np.exp(-40), rel=1e-12)
     assert (p[0, 1, 0], log_p[0, 1, 0]) == (1e-30, np.log(1e-30))
 
@@ -293,7 +293,7 @@ def test_softmax_does_not_saturate_and_is_floored():
 def test_two_classes_temper_margins_of_every_query():
     margins = np.random.default_rng(0).normal(size=(2, 5, 3))
     signals = Signals.from_margins(margins, np.arange(5) % 2)
-    ((_, p, _),) = read(Rmia(), signals, np.array([1]), 2.0, 3)
+    p, _ = read(Rmia(), signals, np.array([1]), 2.0, 3, slice(None))
     np.testing.assert_allclose(p, 1 / (1 + np.exp(-margins / 2)), rtol=1e-12)
 
 

@@ -11,6 +11,7 @@ from reticent.auditing import bootstrap as module
 from reticent.auditing import roc, weighted_roc
 from reticent.auditing.bootstrap import Bootstrap, affordable, bootstrap
 from reticent.auditing.intervals import degenerate
+from reticent.auditing.ranked import Ranked
 from reticent.auditing.weighted_roc import FIXED, HEAVIEST, PIECE, _deal, _layers, _running, rank, statistics
 
 FPRS = (0.3, 0.1, 0.02)
@@ -30,7 +31,7 @@ def test_weights_equal_records_written_out_as_often(seed, levels):
     rng = np.random.default_rng(seed)
     (scores,), (members,) = targets(rng, 1, 70, 0.8, levels=levels)
     weights = np.minimum(rng.poisson(1, (70, 6)), HEAVIEST).astype(np.uint8)
-    got = statistics(rank(scores, members, 0.4), weights, FPRS)
+    got = statistics(rank(Ranked.of(scores, members), 0.4), weights, FPRS)
     for column in range(6):
         again = np.repeat(np.arange(70), weights[:, column].astype(int))
         curve = roc.roc(scores[again], members[again])
@@ -46,7 +47,7 @@ def test_weights_equal_records_written_out_as_often(seed, levels):
 def test_unit_weights_give_the_plain_numbers():
     rng = np.random.default_rng(0)
     (scores,), (members,) = targets(rng, 1, 2000, 0.5)
-    got = statistics(rank(scores, members), np.ones((2000, 2), dtype=np.uint8), (0.5, 0.1, 0.01, 1.0))
+    got = statistics(rank(Ranked.of(scores, members)), np.ones((2000, 2), dtype=np.uint8), (0.5, 0.1, 0.01, 1.0))
     expected = [roc.tpr_at_fpr(scores, members, fpr).tpr for fpr in (0.5, 0.1, 0.01, 1.0)]
     assert got[0] == pytest.approx(float(roc.auc(scores, members)), abs=1e-12)
     assert got[3:, 0] == pytest.approx(expected, abs=1e-12)
@@ -70,10 +71,9 @@ def test_any_number_of_records_weights_and_ties(records, share, levels, heaviest
     members[:2] = True, False
     weights = rng.integers(0, heaviest + 1, (records, 3)).astype(np.uint8)
     weights[:2, 0] = heaviest
-    got = statistics(rank(scores, members, 0.1), weights, (fpr,))
-    assert np.array_equal(
-        got[[0, 2, 3]], statistics(rank(scores, members, 0.1), weights, (fpr,), oracle=False)[[0, 2, 3]], equal_nan=True
-    )
+    got = statistics(rank(Ranked.of(scores, members), 0.1), weights, (fpr,))
+    without = statistics(rank(Ranked.of(scores, members), 0.1), weights, (fpr,), oracle=False)
+    assert np.array_equal(got[[0, 2, 3]], without[[0, 2, 3]], equal_nan=True)
     for column in range(3):
         again = np.repeat(np.arange(records), weights[:, column])
         if len(set(members[again])) < 2:
@@ -94,9 +94,9 @@ def test_the_heaviest_weights_overflow_nothing():
     (scores,), (members,) = targets(rng, 1, 5000, 0.5)
     scores[members] += 10
     weights = np.full((5000, 2), HEAVIEST, dtype=np.uint8)
-    got = statistics(rank(scores, members), weights, (0.01,))
+    got = statistics(rank(Ranked.of(scores, members)), weights, (0.01,))
     assert got[[0, 1, 3], 0] == pytest.approx([1, 1, 1], abs=1e-12)
-    got = statistics(rank(-scores, members), weights, (0.01,))
+    got = statistics(rank(Ranked.of(-scores, members)), weights, (0.01,))
     assert got[[0, 1, 3], 0] == pytest.approx([0, 0.5, 0], abs=1e-12)
 
 

@@ -207,7 +207,7 @@ def test_exposure_estimates_the_distance_within_its_error():
 def test_blocks_change_nothing(monkeypatch):
     signals, membership = case()
     whole = listed(exposure(signals, membership))
-    monkeypatch.setattr(signals_module, "BLOCK_BYTES", 8 * 8 * 7)
+    monkeypatch.setattr(signals_module, "BLOCK_BYTES", 8 * 8 * 8 * 7)
     assert listed(exposure(signals, membership)) == whole
 
 

@@ -4,7 +4,9 @@ import time
 
 from reticent.cli.job import Screen
 from reticent.population.train import Progress
+from reticent.progress import counted, heard
 from reticent.report.output import AUDIT
+from reticent.threads import FEW_CELLS, each, ordered
 
 
 def told(err, *calls):
@@ -57,13 +59,16 @@ def test_models_that_are_there_are_asked_and_not_trained(capfd):
 
 
 def test_a_stage_is_told_while_it_goes_on_once_nothing_was_told_for_long(capfd, monkeypatch):
-    monkeypatch.setattr("reticent.cli.job.QUIET", 0.05)
+    monkeypatch.setattr("reticent.cli.job.QUIET", 0.3)
     screen = Screen(AUDIT)
     with screen:
         screen.stage("attack lira (1 of 2)")
         screen.stage("attack nasr (2 of 2)")
-        time.sleep(0.3)
-        assert capfd.readouterr().err.splitlines() == ["attack nasr (2 of 2)"]
+        told, deadline = "", time.monotonic() + 60
+        while not told.endswith("\n") and time.monotonic() < deadline:
+            time.sleep(0.01)
+            told += capfd.readouterr().err
+        assert told == "attack nasr (2 of 2)\n"
         monkeypatch.setattr("reticent.cli.job.QUIET", 60.0)
         screen.stage("report")
         waiting = screen._waiting
@@ -71,3 +76,30 @@ def test_a_stage_is_told_while_it_goes_on_once_nothing_was_told_for_long(capfd, 
     waiting.join(5)
     assert not waiting.is_alive()
     assert capfd.readouterr().err == ""
+
+
+def test_a_long_step_tells_how_far_it_is_once_nothing_was_told_for_long(capfd, monkeypatch):
+    screen = Screen(AUDIT)
+    with screen, heard(screen.step):
+        screen.stage("attack learned (2 of 5)")
+        each(lambda part: None, range(20), FEW_CELLS, step="scores")
+        assert capfd.readouterr().err == ""
+        monkeypatch.setattr("reticent.cli.job.QUIET", 0.0)
+        for work in (each, ordered):
+            list(work(lambda part: None, range(20), FEW_CELLS, step="scores") or [])
+        list(counted("", range(20), 20))
+    lines = capfd.readouterr().err.replace("\xa0", " ").splitlines()
+    shares = [line.split(",")[0] for line in lines]
+    assert shares == [f"attack learned (2 of 5): scores {tenth} %" for tenth in (5, *range(10, 101, 10))] * 2
+    assert lines[0].endswith("0:00:00 left")
+    assert lines[-1].endswith("100 %")
+
+
+def test_time_left_is_that_of_the_parts_to_come(monkeypatch):
+    clock = iter([0.0, 2.0, 3.0, 3.0])
+    monkeypatch.setattr("reticent.progress.time.monotonic", lambda: next(clock))
+    told = []
+    with heard(told.append):
+        assert list(counted("scores", "ab", 4)) == ["a", "b"]
+    assert told == [("scores", 1, 4, 6.0), ("scores", 2, 4, 3.0)]
+    assert list(counted("scores", "ab", 4)) == ["a", "b"]  # No one listens.

@@ -10,7 +10,6 @@ import reticent
 
 SOURCE = Path(reticent.__file__).parent
 FILES = {path.relative_to(SOURCE).as_posix(): path for path in sorted(SOURCE.rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
 SPOKEN = {"sentence", "detail", "cannot_say", "notices", "message", "problem", "note"}
 """Fields that hold what is said to people."""
 METHODS = {"replace", "startswith", "endswith", "find", "index", "split", "partition", "removeprefix", "removesuffix"}
@@ -19,6 +18,11 @@ OF_PYDANTIC = {"findings/base.py", "spec.py"}
 """Files that take "Input should be" off the messages of pydantic, which has no codes for what was expected."""
 MOST_UNTYPED = 129
 """Lines of `src` that name a mapping of anything; only ever made smaller."""
+
+
+@pytest.fixture(scope="module")
+def trees():
+    return {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
 
 
 def _name(node):
@@ -53,9 +57,8 @@ def read_back(tree):
                 yield node.lineno
 
 
-@pytest.mark.parametrize("name", sorted(FILES.keys() - OF_PYDANTIC))
-def test_no_sentence_is_read_back(name):
-    lines = [f"{name}:{line}" for line in read_back(TREES[name])]
+def test_no_sentence_is_read_back(trees):
+    lines = [f"{name}:{line}" for name in trees.keys() - OF_PYDANTIC for line in read_back(trees[name])]
     assert not lines, f"{lines} read a sentence: let a code say it (an enum in findings/), and say/ the sentence"
 
 
@@ -75,13 +78,34 @@ def test_a_sentence_that_is_read_back_is_found(code):
     assert list(read_back(ast.parse(code)))
 
 
-@pytest.mark.parametrize("name", sorted(name for name in FILES if name.startswith("say/")))
-def test_sentences_hold_no_markup(name):
+def test_sentences_hold_no_markup(trees):
     """They stand in JSON, on terminals and pages alike."""
-    documentation = {node.value for node in ast.walk(TREES[name]) if isinstance(node, ast.Expr)}
-    for node in ast.walk(TREES[name]):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in documentation:
-            assert "`" not in node.value, f"{name}:{node.lineno}"
+    said = {name: tree for name, tree in trees.items() if name.startswith("say/")}
+    assert len(said) > 10
+    for name, tree in said.items():
+        documentation = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in documentation:
+                assert "`" not in node.value, f"{name}:{node.lineno}"
+
+
+def test_every_module_says_what_it_is(trees):
+    assert len(trees) > 100
+    for name, tree in trees.items():
+        docstring = ast.get_docstring(tree)
+        assert docstring, name
+        assert docstring.split("\n\n")[0].rstrip().endswith((".", "?")), name
+
+
+def test_what_is_private_to_a_folder_or_a_file_stays_there(trees):
+    for module, tree in trees.items():
+        folder = ".".join(("reticent", *Path(module).parts[:-1]))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("reticent") and node.module != folder:
+                above, _, last = node.module.rpartition(".")
+                told = f"{module}:{node.lineno}: {node.module}"
+                assert not last.startswith("_") or above == folder, told
+                assert not any(name.name.startswith("_") for name in node.names), told
 
 
 def test_what_is_found_is_typed():

@@ -1,11 +1,9 @@
-"""What holds for every line of every table, for every module, and for the package's front door."""
+"""What holds for every line of every table, and for the package's front door."""
 
-import ast
 import json
 import re
 import subprocess
 import sys
-from pathlib import Path
 from typing import get_args
 
 import pytest
@@ -39,8 +37,6 @@ LINES = [(table, name) for table, entries in TABLES.items() for name in entries]
 NAMED = [(table, name) for table, name in LINES if table != "data sets"]
 SPECS = {f"{table}/{name}": TABLES[table][name].spec for table, name in NAMED} | {"recipe": Recipe, "queries": Queries}
 REQUIRED = {"factory": "mine:net", "function": "mine:train"}
-SOURCE = Path(reticent.__file__).parent
-MODULES = sorted(path.relative_to(SOURCE).as_posix() for path in SOURCE.rglob("*.py"))
 SIZES = ((8,) * 3, (8,) * 4, (16,) * 4, (8,) * 5)
 """One number for each of so many stages."""
 CANDIDATES = (True, False, 1, 2, 3, 0, 0.5, 0.25, 2.5, 20, 16, None, (0.25,), (8,), "auto", "some text", *SIZES)
@@ -156,24 +152,6 @@ def test_recipes_come_back_from_their_full_form():
 def test_attacks_are_read_as_a_file_gives_them(name):
     spec = ATTACKS[name].spec()
     assert parse(full(spec)) == parse(name) == parse({"method": name}) == spec
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_every_module_says_what_it_is(module):
-    docstring = ast.get_docstring(ast.parse((SOURCE / module).read_text(encoding="utf-8")))
-    assert docstring
-    assert docstring.split("\n\n")[0].rstrip().endswith((".", "?"))
-
-
-@pytest.mark.parametrize("module", MODULES)
-def test_what_is_private_to_a_folder_or_a_file_stays_there(module):
-    folder = ".".join(("reticent", *Path(module).parts[:-1]))
-    tree = ast.parse((SOURCE / module).read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("reticent") and node.module != folder:
-            above, _, last = node.module.rpartition(".")
-            assert not last.startswith("_") or above == folder, node.module
-            assert not any(name.name.startswith("_") for name in node.names), node.module
 
 
 def test_the_public_names_are_sorted_and_resolve():

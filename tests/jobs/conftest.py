@@ -1,5 +1,6 @@
 import importlib
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,6 +16,27 @@ def own_folder(tmp_path, monkeypatch):
     yield tmp_path
     for name in [n for n in sys.modules if n.startswith("mine")]:
         del sys.modules[name]
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """The clock of plans, which goes on where a test says (`clock.sleep`), and by a second an epoch."""
+    from reticent.training.run import Run
+
+    now, steps_of = [0.0], Run.steps_of
+
+    def sleep(seconds):
+        now[0] += seconds
+
+    def a_second(*given):
+        sleep(1)
+        return steps_of(*given)
+
+    made = SimpleNamespace(perf_counter=lambda: now[0], sleep=sleep)
+    monkeypatch.setattr("reticent.jobs.plan.time", made)
+    monkeypatch.setattr("reticent.procedures.costs.time", made)
+    monkeypatch.setattr(Run, "steps_of", a_second)
+    return made
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ VARIANTS = [
         ("online", "offline"), ("per-record", "pooled"), ("mean", "median"))),
     *(Rmia(mode=m, signal=s) for m, s in itertools.product(
         ("online", "offline"), ("softmax", "taylor", "soft-margin", "sm-taylor"))),
-    *(ATTACKS[name].brief for name in sorted(ATTACKS)
+    *(ATTACKS[name].brief.replace(**{"steps": 4} if ATTACKS[name].fitted else {}) for name in sorted(ATTACKS)
       if name == "selena-replica" or (name not in {"lira", "rmia"} and not needs_models(name))),
 ]  # fmt: skip
 

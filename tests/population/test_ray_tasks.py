@@ -31,8 +31,8 @@ def parcel(tmp_path, store):
         yield job.population, store.address, mark, "cpu"
 
 
-def unpacked(parcel, versions=tasks.VERSIONS, path=()):
-    return tasks._maker(versions, list(path), pickle.dumps(parcel))
+def unpacked(parcel, path=()):
+    return tasks._maker("cpu", tasks._versions("cpu"), list(path), pickle.dumps(parcel))
 
 
 def test_a_node_without_the_data_set_makes_models(parcel, tmp_path):
@@ -61,7 +61,17 @@ def test_a_node_of_another_version_says_which_and_unpacks_nothing():
     other = {"reticent": "0.0.1", "torch": "2.4.0"}
     words = r"and the command \{'reticent': '0.0.1', 'torch': '2.4.0'\}: install the same on all"
     with pytest.raises(ModelError, match=words):
-        tasks._maker(other, [], b"what this version cannot read")
+        tasks._maker("cpu", other, [], b"what this version cannot read")
+
+
+def test_on_the_cpu_another_build_of_torch_is_another_version(monkeypatch):
+    found = []
+    for build in ("2.13.0+cpu", "2.13.0+cu128"):
+        monkeypatch.setattr("torch.__version__", build)
+        found.append((tasks._versions("cpu"), tasks._versions("cuda")))
+    (cpu, cuda), (other_cpu, other_cuda) = found
+    assert cpu != other_cpu
+    assert cuda == other_cuda
 
 
 def test_a_node_finds_the_users_code_where_the_driver_does(parcel, tmp_path, monkeypatch):
@@ -108,8 +118,8 @@ class Gone:
 
 
 def test_a_process_that_ended_is_a_failure_of_its_model_alone(store):
-    model, error = tasks._result(Gone, None, 7, store)
-    assert model == 7
+    [(model, error), (other, _)] = tasks._results(Gone, None, [7, 9], store)
+    assert (model, other) == (7, 9)
     told = "model 7: its process on the Ray cluster ended without an answer (The worker died unexpectedly. Its exit"
     assert str(error).startswith(told)
 
@@ -132,7 +142,7 @@ def test_a_node_that_cannot_make_models_ends_the_run_by_name(store, cause, kind,
             raise RayTaskError(cause)
 
     with pytest.raises(kind) as caught:
-        tasks._result(Unable, None, 7, store)
+        list(tasks._results(Unable, None, [7], store))
     assert str(caught.value) == told
 
 
@@ -140,12 +150,12 @@ def test_a_node_that_failed_is_prepared_anew_for_its_next_task(parcel, monkeypat
     node = SimpleNamespace(get_node_id=lambda: "ab12cdef")
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(get=lambda ref: ref, get_runtime_context=lambda: node))
     monkeypatch.setattr(tasks, "_MAKER", {})
-    mark, sent = parcel[2], [(tasks.VERSIONS, [], pickle.dumps(parcel))]
+    mark, sent = parcel[2], [("cpu", tasks._versions("cpu"), [], pickle.dumps(parcel))]
     with monkeypatch.context() as broken:
         broken.setattr("reticent.store.locks.held", lambda lock: False)
         with pytest.raises(StoreError, match=r"do not hold between machines.* \(on node .*, ab12cd\)$"):
-            tasks._make(sent, mark, 1)
-    made, node = tasks._make(sent, mark, 1)
+            tasks._make(sent, mark, [1])
+    [made], node = tasks._make(sent, mark, [1])
     assert (made.model, node.endswith(", ab12cd")) == (1, True)
 
 
@@ -202,19 +212,20 @@ class Failed(Gone):
 
     @staticmethod
     def get(_):
-        return (3, ModelError("model 3: no memory")), "node gpu-4, ab12cd"
+        return [(3, ModelError("model 3: no memory"))], "node gpu-4, ab12cd"
 
 
 def test_a_failure_says_on_which_node(store):
-    assert str(tasks._result(Failed, None, 3, store)[1]) == "model 3: no memory (on node gpu-4, ab12cd)"
+    [(_, error)] = tasks._results(Failed, None, [3], store)
+    assert str(error) == "model 3: no memory (on node gpu-4, ab12cd)"
 
 
 def test_a_model_that_only_a_node_has_is_a_failure(store, monkeypatch):
     class Answered(Gone):
         @staticmethod
         def get(_):
-            return Made(2, "t", "s", None, fresh=True), "node gpu-4, ab12cd"
+            return [Made(2, "t", "s", None, fresh=True)], "node gpu-4, ab12cd"
 
     monkeypatch.setattr(tasks, "PATIENCE", 0.0)
-    _, error = tasks._result(Answered, None, 2, store)
+    [(_, error)] = tasks._results(Answered, None, [2], store)
     assert str(error) == f"model 2: node gpu-4, ab12cd has finished it, and the store {store.address} lacks it"

@@ -16,6 +16,7 @@ from reticent.models.mlp import MLP
 from reticent.models.user import Factory
 from reticent.objectives.past import Past
 from reticent.population.executors.base import stacks
+from reticent.population.picking import measured
 from reticent.population.population import Population
 from reticent.population.stacking import LARGEST, chosen, stackable
 from reticent.population.train import train
@@ -80,18 +81,57 @@ def test_what_can_be_stacked():
 
 def test_models_are_stacked_where_the_user_says_so_and_they_can_be(store):
     made = population()
-    assert chosen(made, store, None).stack == 1
-    assert chosen(made, store, 3).stack == 3
-    assert chosen(made, store, 1).stack == 1
-    assert chosen(population(TINY.replace(procedure=DPSGD())), store, 8).stack == 1
+    assert chosen(made, store, None, "cpu").stack == 1
+    assert chosen(made, store, 3, "cpu").stack == 3
+    assert chosen(made, store, 1, "cpu").stack == 1
+    assert chosen(population(TINY.replace(procedure=DPSGD())), store, 8, "cpu").stack == 1
 
 
 def test_a_store_that_has_stacked_models_goes_on_with_them(store):
     alone = population()
     Maker(alone, store, "cpu").make(3)
-    assert chosen(alone, store, None).stack == 1
+    assert chosen(alone, store, None, "cpu").stack == 1
     Maker(replace(alone, stack=2), store, "cpu").make(1)
-    assert chosen(alone, store, None).stack == LARGEST
+    assert chosen(alone, store, None, "cpu").stack == LARGEST
+
+
+def timed(monkeypatch, **seconds):
+    """Let models take so long by how many are trained together; nothing is measured where nothing is given."""
+
+    def measured(*_):
+        assert seconds, "measured again"
+        return {int(count.removeprefix("by")): value for count, value in seconds.items()}
+
+    monkeypatch.setattr("reticent.population.picking.measured", measured)
+
+
+def test_auto_takes_what_was_measured_to_be_faster_and_keeps_to_it(store, monkeypatch):
+    made = population(models=8)
+    timed(monkeypatch, by1=2.0, by4=1.0, by8=1.5)
+    assert chosen(made, store, "auto", "cpu").stack == 4
+    timed(monkeypatch)
+    for again in (made, population(models=64), replace(made, seed=5)):
+        assert chosen(again, store, "auto", "cpu").stack == 4
+    Maker(made, store, "cpu").make(0)
+    assert chosen(made, store, "auto", "cpu").stack == 4
+    timed(monkeypatch, by1=2.0, by4=1.95, by8=1.95)
+    assert chosen(population(TINY.replace(epochs=3)), store, "auto", "cpu").stack == 1
+
+
+def test_auto_goes_on_with_the_models_that_are_there(store, monkeypatch):
+    made = population()
+    timed(monkeypatch)
+    Maker(made, store, "cpu").make(0)
+    assert chosen(made, store, "auto", "cpu").stack == 1
+    Maker(replace(made, stack=2), store, "cpu").make(1)
+    assert chosen(made, store, "auto", "cpu").stack == LARGEST
+
+
+def test_what_is_measured_is_a_step_of_one_model(store):
+    found = measured(population(models=5), store, "cpu")
+    assert list(found) == [1, 4]
+    assert all(1e-6 < seconds < 0.1 for seconds in found.values())
+    assert list(measured(population(models=3), store, "cpu")) == [1]
 
 
 def test_models_of_both_ways_have_names_of_their_own_and_stacks_of_any_size_the_same():
@@ -166,7 +206,7 @@ def test_a_stack_that_the_device_has_no_memory_for_is_halved(store, tmp_path, mo
 
     usual = train(made, store)
     other = Store(tmp_path / "other").open()
-    monkeypatch.setattr("reticent.population.worker.PROCEDURES", {"plain": replace(plain, together=together)})
+    monkeypatch.setattr("reticent.population.together.PROCEDURES", {"plain": replace(plain, together=together)})
     halved = train(made, other)
     assert tried == [5, 2, 3, 1, 2]
     assert same(weights(store, usual), weights(other, halved))

@@ -5,7 +5,6 @@ import csv
 import itertools
 import json
 import re
-import time
 import xml.etree.ElementTree as ET
 
 import example_compare
@@ -311,7 +310,7 @@ def test_several_rows_that_nothing_beats_are_no_winner(compared, shown):
     assert "Several lines can be: they are different trade-offs, not one winner." in text
     for written in (terminal(compared), markdown(compared)):
         said = " ".join(written.split())
-        assert "Not beaten: no other line is at least as accurate on non-members, leaks at most as much, and" in said
+        assert "Not beaten: no other line is at least as accurate on non-members, leaks at most as much (by the" in said
 
 
 def test_nothing_is_drawn_beyond_the_last_point():
@@ -331,11 +330,9 @@ def test_same_document_same_page(compared, shown):
 
 
 @pytest.mark.slow
-def test_twelve_recipes_with_controls_are_fast():
+def test_the_page_of_twelve_recipes_with_controls_is_not_large():
     document = example_compare.comparison(12, 11)
-    start = time.perf_counter()
     page = html(document)
-    assert time.perf_counter() - start < 10
     assert len(document["pairs"]) == 759
     assert len(page) < 1_000_000
 

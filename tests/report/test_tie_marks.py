@@ -13,6 +13,7 @@ from rich.console import Console
 
 import reticent
 from reticent.report import wording
+from reticent.report.render.text import SIGNS
 
 
 def printed(renderable):
@@ -58,9 +59,9 @@ def audit_page(document):
 
 
 AUDIT = {
-    "terminal": (lambda document: " ".join(terminal(document, 200).split()), f"% {wording.MARK}"),
-    "Markdown": (lambda document: " ".join(markdown(document).split()), f"% {wording.MARK} ("),
-    "page": (lambda document: " ".join(audit_page(document).text.split()), f"{wording.MARK} Many records"),
+    "terminal": (lambda document: " ".join(terminal(document, 200).split()), f"% {SIGNS[0]}"),
+    "Markdown": (lambda document: " ".join(markdown(document).split()), f"% {SIGNS[0]} ("),
+    "page": (lambda document: " ".join(audit_page(document).text.split()), f"{SIGNS[0]} Many records"),
 }
 
 
@@ -72,7 +73,7 @@ def test_every_form_of_an_audit_marks_it_and_says_why(medium, saturated):
     assert wording.TIES in text
     free = copy.deepcopy(saturated)
     clear(free)
-    assert wording.MARK not in form(free)
+    assert SIGNS[0] not in form(free)
 
 
 def clear(part):
@@ -92,8 +93,8 @@ def test_the_page_marks_attacks_groups_and_the_tile(saturated):
     rates = [rate for rate in saturated["attacks"][0]["overall"]["tpr_at_fpr"] if rate["tpr"] and rate["tpr"]["tied"]]
     assert len(marks) == 1 + len(rates) + len(saturated["groups"][0]["groups"])
     notes = {mark.attributes["href"].removeprefix("#") for mark in marks}
-    assert {root.one("p", id=note).text for note in notes} == {f"{wording.MARK} {wording.TIES}"}
-    assert any(one.text.strip().endswith(wording.MARK) for one in root.all("p", class_="big"))
+    assert {root.one("p", id=note).text for note in notes} == {f"{SIGNS[0]} {wording.TIES}"}
+    assert any(one.text.strip().endswith(SIGNS[0]) for one in root.all("p", class_="big"))
 
 
 @pytest.fixture
@@ -116,12 +117,12 @@ COMPARISON = {
 @pytest.mark.parametrize("medium", COMPARISON)
 def test_every_form_of_a_comparison_marks_it_and_says_why(medium, compared_with_ties, compared):
     text = COMPARISON[medium](compared_with_ties)
-    assert f"{wording.MARK} {wording.TIES}" in text
+    assert f"{SIGNS[0]} {wording.TIES}" in text
     of_attacks = sum(one["tpr"].get("tied", False) for row in compared_with_ties["rows"] for one in row["attacks"])
     assert of_attacks >= 1
     # On a page, the table of attacks has its own note.
-    assert text.count(wording.MARK) == 2 + (of_attacks + 1 if medium == "page" else 0)
-    assert wording.MARK not in COMPARISON[medium](compared)
+    assert text.count(SIGNS[0]) == 2 + (of_attacks + 1 if medium == "page" else 0)
+    assert SIGNS[0] not in COMPARISON[medium](compared)
 
 
 def test_the_table_of_a_comparison_has_a_column_for_it(compared_with_ties, tmp_path):

@@ -29,7 +29,7 @@ def write_report(folder, document, rows):
 
 
 def write_records(path, rows):
-    files.replace_bytes(path, csv_of(rows).encode())
+    files.write_file(path, csv_of(rows))
 
 
 def test_three_files_and_nothing_else(tmp_path, small, rows):
@@ -73,16 +73,9 @@ def test_csv_without_rows_has_its_header(tmp_path):
     assert (tmp_path / "r.csv").read_text() == ",".join(COLUMNS) + "\n"
 
 
-@pytest.mark.parametrize(
-    ("wrong", "where"),
-    [
-        ({"a": [1.0, float("nan")]}, r"document\.a\[1\]"),
-        ({"a": {"b": np.arange(2)}}, r"document\.a\.b"),
-        ({"x": float("inf")}, r"document\.x"),
-    ],
-)
-def test_values_that_json_lacks_are_named(wrong, where):
-    with pytest.raises(InputError, match=where + ": expected plain, finite values"):
+@pytest.mark.parametrize("wrong", [{"a": [1.0, float("nan")]}, {"a": {"b": np.arange(2)}}, {"x": float("inf")}])
+def test_values_that_json_lacks_are_refused(wrong):
+    with pytest.raises(InputError, match="document: expected plain, finite values"):
         as_json(wrong)
 
 
@@ -141,7 +134,7 @@ def test_a_refused_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch
         pytest.raises(StoreError, match=rf"expected to write .*audit\.json, got .*: .*{advice}"),
         files.replacing(path) as stream,
     ):
-        stream.write("new")
+        stream.write(b"new")
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 
@@ -152,7 +145,7 @@ def test_an_error_while_writing_leaves_the_old_file(tmp_path):
 
     def write():
         with files.replacing(path) as stream:
-            stream.write("record")
+            stream.write(b"record")
             raise RuntimeError("no more")
 
     with pytest.raises(RuntimeError, match="no more"):

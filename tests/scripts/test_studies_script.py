@@ -4,6 +4,7 @@ import json
 import runpy
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import reticent
 from reticent.findings.study import SCHEMA
@@ -43,9 +44,36 @@ def test_each_figure_that_a_document_names_is_copied(tmp_path, monkeypatch):
     (out / "study.json").write_text(json.dumps(DOCUMENT))
     module = runpy.run_path(str(SCRIPT))
     monkeypatch.setitem(module["copy"].__globals__, "DOCS", docs)
-    module["copy"](type("Arguments", (), {"work": str(tmp_path / "work")}))
+    module["copy"](SimpleNamespace(work=str(tmp_path / "work")))
     assert sorted(file.name for file in (docs / out.name).iterdir()) == ["a.png", "a.svg", "study.json", "study.md"]
     assert TOLD in (docs / "README.md").read_text()
+
+
+def test_what_was_measured_is_kept_and_found_again_on_another_day(tmp_path, monkeypatch):
+    """Seeds can be added later: the parts lie in the repository, and go into the next run's folder."""
+    name, kept = "cwrf-entanglement-tiny", tmp_path / "kept"
+    out = tmp_path / "work" / name
+    (out / "parts").mkdir(parents=True)
+    (out / "study.json").write_text(json.dumps(DOCUMENT))
+    (out / "study.md").write_text("")
+    (out / "parts" / "cnn-0-abc.json").write_text("{}")
+    monkeypatch.setattr(reticent, "study", lambda name, **options: type("Studied", (), {"sentence": "Done."}))
+    module = runpy.run_path(str(SCRIPT))
+    monkeypatch.setitem(module["copy"].__globals__, "DOCS", tmp_path / "docs")
+    monkeypatch.setitem(module["copy"].__globals__, "KEPT", kept)
+    (tmp_path / "docs").mkdir()
+    module["copy"](SimpleNamespace(work=str(tmp_path / "work")))
+    later = SimpleNamespace(
+        work=str(tmp_path / "later"),
+        study=["cwrf-entanglement"],
+        scale="tiny",
+        data=None,
+        setting=[],
+        seeds=3,
+        workers=1,
+    )
+    module["run"](later)
+    assert [file.name for file in (tmp_path / "later" / name / "parts").iterdir()] == ["cnn-0-abc.json"]
 
 
 def test_the_verdicts_of_older_rules_are_not_counted_in_the_list(tmp_path):

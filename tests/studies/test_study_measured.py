@@ -16,7 +16,7 @@ from reticent.population.gather import signals
 from reticent.signals.correct import correct
 from reticent.studies import measured
 from reticent.studies.base import Bench, Setting
-from reticent.studies.measured import collect, measure
+from reticent.studies.measured import Recipe, collect, measure
 from reticent.studies.presets import digit_pictures
 
 SETTING = Setting("digits", "MLP on digits", BASE, {"fpr": 0.1})
@@ -71,7 +71,7 @@ def test_a_row_that_is_not_to_be_attacked_has_no_leak_and_the_same_losses(bench,
 def test_rows_may_differ_beside_their_defense(bench, monkeypatch):
     asked = {}
     monkeypatch.setattr(measured, "measure", lambda _, name, job, about: asked.setdefault(name, (job, about)))
-    measured.measure_all(bench, {"whole": (None, "all"), "short": (None, "few")}, {"short": {"epochs": 1}})
+    measured.measure_all(bench, {"whole": Recipe(None, "all"), "short": Recipe(None, "few", 1)})
     assert {name: job.population.recipe.epochs for name, (job, _) in asked.items()} == {"whole": 4, "short": 1}
 
 

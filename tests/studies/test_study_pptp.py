@@ -43,7 +43,7 @@ def test_every_row_can_be_trained_and_is_another(key):
     name, setting = SETTINGS[key]
     recipes = RECIPES[name](setting.options)
     given = gather(None, dict(setting.base)).recipe
-    made = [build_recipe({}, defended(given, defense) if defense else given) for defense, _ in recipes.values()]
+    made = [build_recipe({}, defended(given, row.defense) if row.defense else given) for row in recipes.values()]
     for recipe in made:
         check(recipe, reference=10)
     assert len({repr(recipe) for recipe in made}) == len(made)
@@ -275,6 +275,7 @@ def test_ratios_are_taken_repetition_by_repetition():
     assert cost._ratio(own[:1], base[:1], "bytes").error == 0.0
 
 
+@pytest.mark.slow
 def test_a_process_that_fails_says_why(tmp_path):
     with pytest.raises(ModelError, match="ended without an answer: AttributeError"):
         timing.alone(None, Store(tmp_path), "cpu", None)

@@ -113,11 +113,11 @@ def test_lengths_are_those_shares_of_the_epochs():
 # What is trained.
 
 
-def checked(rows, beside, network):
+def checked(rows, network):
     """Check that each row can be trained, and give its recipe."""
     made = {}
-    for name, (defense, _) in rows.items():
-        given = {"architecture": network, "epochs": 100, **beside.get(name, {})}
+    for name, (defense, _, epochs) in rows.items():
+        given = {"architecture": network, "epochs": epochs or 100}
         recipe = build_recipe({}, given if defense is None else defended(given, defense))
         check(recipe, reference=10)
         made[name] = recipe
@@ -132,7 +132,7 @@ def test_each_defense_stands_with_cwrf_and_its_controls(scale):
     for setting in DEFENSES.scales[scale].settings:
         one = SimpleNamespace(setting=setting, options=setting.options)
         network = "vit" if setting.network == "ViT" else "mlp"
-        made = checked(*cwrf_defenses._rows(one, CHOSEN), network)
+        made = checked(cwrf_defenses._rows(one, CHOSEN), network)
         assert next(iter(made)) == NONE
         whole = setting.base["epochs"]
         for title in titles(setting.options["defenses"]):
@@ -153,7 +153,7 @@ def test_each_defense_stands_with_cwrf_and_its_controls(scale):
 def test_the_ablation_trains_what_its_claims_name(scale):
     for place in range(len(ABLATION.scales[scale].settings)):
         one = bench(ABLATION, scale, place)
-        made = checked(*cwrf_ablation._rows(one, CHOSEN), "mlp")
+        made = checked(cwrf_ablation._rows(one, CHOSEN), "mlp")
         plain, beyond = cwrf_ablation._pairs(one)
         known = {*made, cwrf_ablation.CHOSEN}
         assert all(
@@ -166,7 +166,7 @@ def test_the_ablation_trains_what_its_claims_name(scale):
 def test_each_reading_changes_one_thing(scale):
     for place in range(len(READINGS.scales[scale].settings)):
         one = bench(READINGS, scale, place)
-        made = checked(*cwrf_readings._rows(one, CHOSEN), "mlp")
+        made = checked(cwrf_readings._rows(one, CHOSEN), "mlp")
         for title in titles(one.options["defenses"]):
             usual = made[cwrf_readings.read(title, cwrf_readings.lasting(10))] if 10 in one.options["lengths"] else None
             for reading, options in (cwrf_readings.READINGS | cwrf_readings.OF_BATCH_NORM).items():

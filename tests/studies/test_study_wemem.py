@@ -58,7 +58,7 @@ def test_every_row_that_claims_name_can_be_trained(key):
     named |= {PRUNED, *ours(setting.options).values()}
     assert named | set(shown(setting.options)) <= set(rows)
     given = gather(None, dict(setting.base)).recipe
-    made = [build_recipe({}, defended(given, defense) if defense else given) for defense, _ in rows.values()]
+    made = [build_recipe({}, defended(given, row.defense) if row.defense else given) for row in rows.values()]
     for recipe in made:
         check(recipe, reference=10)
     assert len({repr(recipe) for recipe in made}) == len(made)
@@ -200,7 +200,8 @@ def test_a_method_outperforms_all_baselines_or_none(baseline, metric):
     made = numbers(1) | {(beside(METHODS[1], baseline), metric): Estimate(worse, 1e-3)}
     claims = {claim.key: claim for claim in STUDY.claims}
     results = Results((ONE,), {"fc": [Found(numbers=made)] * 3})
-    assert finding(claims["outperforms-rmr"].parts(results))[0] == "no"
+    allowed = metric == "accuracy" and baseline == PRUNED  # As the paper's own table has it, by 2.2 and 5.0 points.
+    assert finding(claims["outperforms-rmr"].parts(results))[0] == ("yes" if allowed else "no")
     assert finding(claims["outperforms-swmr"].parts(results))[0] == "yes"
 
 

@@ -11,6 +11,8 @@ from reticent.errors import TrainingDivergedError
 from reticent.models.mlp import FC, MLP
 from reticent.models.transformer import Transformer
 from reticent.models.user import Factory
+from reticent.objectives.focal import Focal
+from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.procedures.plain import train, train_together
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
@@ -34,6 +36,11 @@ def blobs(n=140):
 def texts(n=140):
     rng = np.random.default_rng(0)
     return Records.make(rng.integers(0, 9, (n, 6)), np.arange(n) % 3)
+
+
+def pictures(n=140):
+    rng = np.random.default_rng(0)
+    return Records.make(rng.integers(0, 256, (n, 5, 5, 1), dtype=np.uint8), np.arange(n) % 3)
 
 
 def materials(records, count, **more):
@@ -62,8 +69,22 @@ def apart(one, other):
         (NORMED, blobs()),
         (TEXTS, texts()),
         (SMALL.replace(augmentation="gaussian", clip_norm=0.5, weight_decay=0.01), blobs()),
+        (SMALL.replace(optimizer="adamw", weight_decay=0.1), pictures()),
+        (SMALL.replace(objective=LabelSmoothing(smoothing=0.2)), blobs()),
+        (SMALL.replace(objective=Focal(gamma=2.0)), blobs()),
+        (SMALL.replace(architecture=Factory(factory="stack_networks:not_a_chain")), blobs()),
     ],
-    ids=["mlp", "dropout", "batch-norm", "transformer", "augmentation"],
+    ids=[
+        "mlp",
+        "dropout",
+        "batch-norm",
+        "transformer",
+        "augmentation",
+        "pictures",
+        "smoothing",
+        "focal",
+        "not-a-chain",
+    ],
 )
 def test_after_one_step_they_are_those_trained_alone_to_1e5(recipe, records):
     alone, together = both(recipe.replace(stop_after=0.25), records)
@@ -108,8 +129,14 @@ def test_each_stops_early_by_itself_and_keeps_its_best_state():
 
 @pytest.mark.parametrize(
     ("recipe", "records"),
-    [(SMALL.replace(architecture=FC(widths=(13, 5), dropout=0.3)), blobs()), (NORMED, blobs()), (TEXTS, texts())],
-    ids=["dropout", "batch-norm", "transformer"],
+    [
+        (SMALL.replace(architecture=FC(widths=(13, 5), dropout=0.3)), blobs()),
+        (NORMED, blobs()),
+        (TEXTS, texts()),
+        (SMALL, pictures()),
+        (SMALL.replace(objective=Focal(gamma=2.0)), blobs()),
+    ],
+    ids=["dropout", "batch-norm", "transformer", "pictures", "focal"],
 )
 def test_who_else_is_in_the_stack_changes_no_bit(recipe, records):
     given, streams = [materials(records, count) for count in COUNTS], [Streams(0, row) for row in range(5)]

@@ -23,13 +23,7 @@ class AttackP(Spec):
 def score(spec: AttackP, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by one minus the share of comparison records whose loss is smaller.
 
-    Args:
-        spec: the options.
-        problem: with a population, or without.
-        rng: not used.
-
-    Returns:
-        ``(T, N)`` from 0 to 1, in steps of one over the number of comparison records.
+    Scores are from 0 to 1, in steps of one over the number of comparison records.
 
     Cost: O(T (N + Z) log Z).
     """

@@ -12,6 +12,7 @@ import numpy as np
 
 from reticent.attacks import sides
 from reticent.attacks.base import AttackEntry, Needs, Problem
+from reticent.attacks.sides import Compared
 from reticent.signals.matrix import Floats, log_probability
 from reticent.spec import Spec
 
@@ -28,22 +29,19 @@ class AttackR(Spec):
 def score(spec: AttackR, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by one minus the interpolated share of OUT references that have a smaller loss.
 
-    Args:
-        spec: the options.
-        problem: the problem.
-        rng: not used.
-
-    Returns:
-        ``(T, N)`` from 0 to 1.
+    Scores are from 0 to 1.
 
     Cost: O(T R N log R): a sort for each target and record.
     """
-    scores = np.empty(problem.shape)
-    for one in sides.compared(problem, 1, online=False):
-        for row, target in enumerate(np.arange(len(scores))[one.targets]):
+
+    def rate(one: Compared) -> Floats:
+        found = np.empty_like(one.target)
+        for row, target in enumerate(one.target):
             references = -log_probability(one.sides[0].serving(row) + one.shift)
-            scores[target, one.records] = 1 - rates(references, -log_probability(one.target[row] + one.shift))
-    return scores
+            found[row] = 1 - rates(references, -log_probability(target + one.shift))
+        return found
+
+    return sides.averaged(problem, 1, rate, online=False)
 
 
 def rates(references: Floats, losses: Floats) -> Floats:

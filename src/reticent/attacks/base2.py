@@ -39,13 +39,7 @@ def needs(spec: Base2) -> Needs:
 def score(spec: Base2, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by its margin less the references' mean, over their variance; a mean over queries.
 
-    Args:
-        spec: the options.
-        problem: the problem.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``, one over log-odds.
+    Scores are in one over log-odds.
 
     Cost: O((R + T) N Q) for all targets; the signals are read once.
     """

@@ -34,14 +34,6 @@ def needs(_: Base3) -> Needs:
 def score(spec: Base3, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by the log-likelihood ratio of two normal laws of one variance; a mean over queries.
 
-    Args:
-        spec: the options.
-        problem: the problem.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``.
-
     Cost: O((R + T) N Q) for all targets; the signals are read once.
     """
     return sides.averaged(problem, spec.queries, _ratio, online=True)

@@ -17,6 +17,7 @@ import numpy as np
 from annotated_types import Ge
 from scipy.special import gammaln
 
+from reticent import threads
 from reticent.attacks import leave_one_out, sides
 from reticent.attacks.base import AttackEntry, Needs, Problem
 from reticent.attacks.sides import FLOOR, Compared, Side
@@ -66,14 +67,6 @@ def needs(spec: Bavaria) -> Needs:
 def score(spec: Bavaria, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by its log-likelihood ratio, a mean over queries.
 
-    Args:
-        spec: the options.
-        problem: the problem.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``.
-
     Cost: O((R + T) N Q) for all targets; the signals are read twice.
     """
     mean, variance = _priors(problem, spec.queries or problem.signals.queries)
@@ -99,13 +92,24 @@ def _priors(problem: Problem, queries: int) -> tuple[Floats, Floats]:
     """Return mean and variance of all margins of a kind, the target's left out: ``(2, Q, T)`` each, IN first."""
     rows = leave_one_out.rows(problem.targets, problem.references)
     sums = np.zeros((2, queries, 3, len(rows)))
-    for block in sides.blocks(problem, queries):
-        values = block.references + block.shift
-        for kind, mask in enumerate((block.inside, ~block.inside)):
-            side = Side(rows, values, mask)
-            first = side.count * side.mean
-            found = np.stack([side.count, first, side.squares() + first * side.mean])
-            sums[kind, block.query] = leave_one_out.added(sums[kind, block.query], found)
+
+    def seen(records: slice) -> list[list[Floats]]:
+        found = []
+        for block in sides.blocks(problem, queries, records):
+            values = block.references + block.shift
+            both = [Side(rows, values, mask) for mask in (block.inside, ~block.inside)]
+            firsts = [side.count * side.mean for side in both]
+            found.append([
+                np.stack([side.count, first, side.squares() + first * side.mean])
+                for side, first in zip(both, firsts, strict=True)
+            ])
+        return found
+
+    cells = len(rows) * problem.signals.records
+    for told in threads.ordered(seen, sides.slices(problem), cells, step="priors"):
+        for query, both in enumerate(told):
+            for kind, found in enumerate(both):
+                sums[kind, query] = leave_one_out.added(sums[kind, query], found)
     count, first, second = np.moveaxis(sums, 2, 0)
     mean = first / count
     return mean, np.maximum(second / count - mean**2, 0.0)
@@ -124,7 +128,8 @@ def _log_density(spec: Bavaria, one: Compared, seen: _Seen, prior: _Prior) -> Fl
         return np.asarray(-0.5 * (residual**2 / variance + np.log(variance)))
     scale = np.maximum(beta * (kappa + 1) / (alpha * kappa), FLOOR)
     residual = residual + KAPPA * off / kappa
-    constant = gammaln(alpha + 0.5) - gammaln(alpha) - 0.5 * np.log(alpha * scale)
+    each = start + 0.5 * np.arange(int(seen.k.max()) + 1)  # The shape follows from a count of references.
+    constant = (gammaln(each + 0.5) - gammaln(each))[seen.k.astype(np.int64)] - 0.5 * np.log(alpha * scale)
     return np.asarray(constant - (alpha + 0.5) * np.log1p(residual**2 / (2 * alpha * scale)))
 
 

@@ -28,13 +28,7 @@ class Confidence(Spec):
 def score(spec: Confidence, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by the log-odds of its label, less its class's threshold.
 
-    Args:
-        spec: the options.
-        problem: the plain query is used.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``, in nats.
+    Scores are in nats.
 
     Cost: O(T N); with class-wise thresholds that of `thresholds.score`, and 8 bytes a model and record.
     """

@@ -23,13 +23,7 @@ class Correctness(Spec):
 def score(spec: Correctness, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score 1 where the label has the strictly largest logit, else 0.
 
-    Args:
-        spec: the options.
-        problem: with logits, or with margins of two classes.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``. Balanced accuracy is ``(accuracy on members + 1 - accuracy on non-members) / 2``.
+    Balanced accuracy is ``(accuracy on members + 1 - accuracy on non-members) / 2``.
 
     Cost: O(T N C).
     """

@@ -107,19 +107,9 @@ def pairs(problem: Problem, references: Rows, chosen: Rows, word: Words, most: i
     """Draw pairs of a reference that was trained on a record and one that was not.
 
     Every record gives as many pairs as the others, as far as it has them. Where no record has both kinds, as with one
-    reference, a member and a non-member are two records of one label.
-
-    Args:
-        problem: the problem.
-        references: numbers of models ``(R,)``.
-        chosen: records ``(n,)`` to draw from.
-        word: hashes of all records ``(N,)``.
-        most: how many rows are drawn, or None for all.
-
-    Returns:
-        At most `most` rows; none where there are no pairs.
-
-    Cost: O(R n log R) and, while records are ordered, 8 bytes for each of R n.
+    reference, a member and a non-member are two records of one label. Of the records chosen, at most `most` rows; none
+    where there are no pairs. `word` hashes all records ``(N,)``. Cost: O(R n log R) and, while records are ordered, 8
+    bytes for each of R n.
     """
     inside = problem.membership.matrix[np.ix_(references, chosen)]
     count = np.minimum(inside.sum(axis=0), (~inside).sum(axis=0))

@@ -29,13 +29,7 @@ class Entropy(Spec):
 def score(spec: Entropy, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by minus the logarithm of the answer's entropy, less its class's threshold.
 
-    Args:
-        spec: the options.
-        problem: with logits.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``; with a global threshold from ``-ln ln C`` on.
+    Scores begin at ``-ln ln C`` with a global threshold.
 
     Cost: O(T N C); with class-wise thresholds all models are read, see `thresholds.score`.
     """

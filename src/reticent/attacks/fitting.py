@@ -153,20 +153,9 @@ def needs(spec: Fitted) -> Needs:
 def score(spec: Fitted, problem: Problem, rng: np.random.Generator, design: Design) -> Floats:
     """Score each record by the log-odds of membership that a network fitted on references says.
 
-    Args:
-        spec: the options.
-        problem: with logits.
-        rng: draws rows and seeds the fits.
-        design: the network and what it is given.
-
-    Returns:
-        ``(T, N)``, in nats.
-
-    Raises:
-        TooFewReferencesError: the references hold no member and non-member of one record, or of one label.
-
-    Cost: a fit for each group of targets and fold, at most `groups` times `folds` where references are many. Memory:
-        the rows that are learned from, and the answers of one model.
+    In nats; refused where references hold no member and non-member of one record, or of one label. Cost: a fit for each
+    group of targets and fold, at most `groups` times `folds` where references are many. Memory: the rows that are
+    learned from, and the answers of one model.
     """
     from reticent.ambient import fixed
     from reticent.training.streams import Streams
@@ -249,15 +238,9 @@ def fit(
 ) -> None:
     """Fit a network in place; for any attack, whatever it is that is told of a row.
 
-    Args:
-        network: called with the inputs of a batch; it ends in eval mode.
-        inputs: what it is given, tensors of n rows.
-        truth: what it is to say ``(n, ...)``.
-        loss: of what it says and the truth, a mean over rows.
-        schedule: how.
-        other: inputs and truth that are held out, for a schedule that looks; None keeps the last state.
-
-    Draws from torch's global generator, which the caller has seeded (`Streams.lent`, within `ambient.fixed`).
+    It is given the tensors of a batch of n rows, and ends in eval mode; `truth` is what it is to say ``(n, ...)``,
+    `other` the same of rows held out, for a schedule that looks. Draws from torch's global generator, which the caller
+    has seeded (`Streams.lent`, within `ambient.fixed`).
     """
     import torch
 

@@ -48,13 +48,7 @@ def needs(_: Imia) -> Needs:
 def score(spec: Imia, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by how much nearer its margin is to IN than to OUT, in squares; a mean over queries.
 
-    Args:
-        spec: the options.
-        problem: the problem, with imitators of every target.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``; 0 where IN lies below OUT.
+    Scores are 0 where IN lies below OUT.
 
     Cost: O((R + T) N Q + T K N Q) for K imitators a target; training them is the cost of the attack.
     """

@@ -53,13 +53,7 @@ def probe(spec: LabelOnly) -> Probe:
 def score(spec: LabelOnly, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by how well its label lasts.
 
-    Args:
-        spec: the options.
-        problem: with what the models say to the probe.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``: a share from 0 to 1, or a distance.
+    Scores are a share from 0 to 1, or a distance.
 
     Cost: O(T N Q), the queries apart.
     """

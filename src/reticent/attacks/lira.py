@@ -69,14 +69,6 @@ def needs(spec: Lira) -> Needs:
 def score(spec: Lira, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by its log-likelihood ratio (online) or its z-score (offline), a mean over queries.
 
-    Args:
-        spec: the options.
-        problem: the problem.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``.
-
     Cost: O((R + T) N Q) for all targets, plus a sort of the references for medians; the signals are read once, and once
     more for a pooled variance. Memory: the scores and a block. Targets whose counts of references differ by more than
     one cost O(R N Q) each.
@@ -155,7 +147,7 @@ def _pooled(spec: Lira, problem: Problem, queries: int) -> tuple[Floats, list[Ra
     freedom = np.zeros((2, len(problem.targets), 1))
     shifts = [_Shifts(len(problem.targets)) for _ in range(queries)] if spec.shift == "shared" else None
     rows = leave_one_out.rows(problem.targets, problem.references)
-    for block in sides.blocks(problem, queries):
+    for block in (block for part in sides.slices(problem) for block in sides.blocks(problem, queries, part)):
         both = [Side(rows, block.references, mask) for mask in (block.inside, ~block.inside)]
         for kind, side in enumerate(both):
             if kind == 0 and spec.mode == "offline":

@@ -45,14 +45,6 @@ def needs(spec: LiraReleased) -> Needs:
 def score(spec: LiraReleased, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by the released log-likelihood ratio, or by minus the OUT log-density; a mean over queries.
 
-    Args:
-        spec: the options.
-        problem: the problem.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``.
-
     Cost: O(T R N Q): each target by itself, since what it is left with depends on it; the signals are read T times, or
     2 T times with the fixed variance.
     """

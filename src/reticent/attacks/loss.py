@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from reticent import scratch
+from reticent import scratch, threads
 from reticent.attacks.base import AttackEntry, Problem
 from reticent.signals.matrix import Floats, log_probability
 from reticent.spec import Spec
@@ -24,20 +24,17 @@ class Loss(Spec):
 def score(spec: Loss, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by its negative cross-entropy.
 
-    Args:
-        spec: the options.
-        problem: the plain query is used.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``, in nats, zero or below.
+    Scores are in nats, zero or below.
 
     Cost: O(T N).
     """
     scores = scratch.zeros(problem.shape)
-    for block in problem.signals.blocks(2 * problem.signals.queries):
+
+    def scored(block: slice) -> None:
         scores[:, block] = log_probability(problem.signals.margins[problem.targets, block][:, :, 0])
         scratch.release(scores)
+
+    threads.each(scored, problem.signals.blocks(2 * problem.signals.queries), scores.size, step="scores")
     return scores
 
 

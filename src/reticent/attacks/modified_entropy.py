@@ -29,14 +29,6 @@ class ModifiedEntropy(Spec):
 def score(spec: ModifiedEntropy, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by minus the logarithm of the modified entropy, less its class's threshold.
 
-    Args:
-        spec: the options.
-        problem: with logits.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``.
-
     Cost: O(T N C); with class-wise thresholds all models are read, see `thresholds.score`.
     """
 

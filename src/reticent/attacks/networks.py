@@ -15,11 +15,7 @@ Network = TypeVar("Network", bound=nn.Module)
 def mlp(width: int) -> nn.Sequential:
     """Make the network of Yuan and Zhang (2022): width-512-256-128-2, dropout after two layers, Xavier's first weights.
 
-    Args:
-        width: numbers that it is given of a row.
-
-    Returns:
-        A network whose two outputs are said as their difference.
+    Its two outputs are said as their difference.
     """
     layers: list[nn.Module] = []
     for before, after in pairwise((width, *HIDDEN)):

@@ -44,14 +44,6 @@ def needs(_: Pmia) -> Needs:
 def score(spec: Pmia, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by its log-likelihood ratio, a mean over queries.
 
-    Args:
-        spec: the options.
-        problem: the problem.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``.
-
     Cost: O(T R N Q), for the medians of others; the signals are read once a query, and once more. Memory: references
     and twice the scores, for every query.
     """

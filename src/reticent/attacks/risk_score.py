@@ -37,13 +37,7 @@ class RiskScore(Spec):
 def score(spec: RiskScore, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by its probability of membership, from even odds.
 
-    Args:
-        spec: the options.
-        problem: with logits.
-        rng: not used.
-
-    Returns:
-        ``(T, N)`` from 0 to 1; at most as many values for a target as classes times bins.
+    Scores are from 0 to 1; at most as many values for a target as classes times bins.
 
     Cost: O((R + T) N C) for the entropies, and O(T R N). Memory: 8 bytes a model and record.
     """

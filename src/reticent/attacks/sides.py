@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent import scratch
+from reticent import scratch, threads
 from reticent.attacks import leave_one_out
 from reticent.attacks.balance import Balance, Dropped
 from reticent.attacks.base import Problem, Rows
 from reticent.signals.matrix import Floats
 
-BLOCK = 64
+BLOCK = 128
 """Blocks are this much smaller than `BLOCK_BYTES`, so that the steps on one stay in the processor's cache."""
 FLOOR = 1e-10
 """Smallest variance of BASE and BaVarIA, as released."""
@@ -104,31 +104,43 @@ class Compared:
     shift: Floats
 
 
-def blocks(problem: Problem, queries: int) -> Iterator[Block]:
-    """Read the margins, block by block and query by query."""
-    for records in problem.signals.blocks(BLOCK * problem.signals.queries):
-        margins = problem.signals.margins[:, records]
-        inside = problem.membership.matrix[:, records][problem.references]
-        for query in range(queries):
-            references = margins[problem.references, :, query].astype(np.float64)
-            target = margins[problem.targets, :, query].astype(np.float64)
-            shift = leave_one_out.total(references) / max(len(references), 1)
-            yield Block(records, query, target - shift, references - shift, inside, shift)
+def slices(problem: Problem) -> Iterator[slice]:
+    """Divide the records into blocks."""
+    return problem.signals.blocks(BLOCK * problem.signals.queries)
+
+
+def blocks(problem: Problem, queries: int, records: slice) -> Iterator[Block]:
+    """Read the margins of a block, query by query."""
+    margins = problem.signals.margins[:, records]
+    inside = problem.membership.matrix[:, records][problem.references]
+    for query in range(queries):
+        references = margins[problem.references, :, query].astype(np.float64)
+        target = margins[problem.targets, :, query].astype(np.float64)
+        shift = leave_one_out.total(references) / max(len(references), 1)
+        yield Block(records, query, target - shift, references - shift, inside, shift)
 
 
 def averaged(problem: Problem, queries: int | None, ratio: Callable[[Compared], Floats], *, online: bool) -> Floats:
-    """Score targets by a ratio ``(t, n)`` of what they are compared with: the mean over queries, by default all."""
+    """Score targets by a ratio ``(t, n)`` of what they are compared with: the mean over queries, by default all.
+
+    Blocks are scored side by side, a core each.
+    """
     number, scores = queries or problem.signals.queries, scratch.zeros(problem.shape)
-    for one in compared(problem, number, online=online):
-        scores[one.targets, one.records] += ratio(one)
+    against = comparing(problem, number, online=online)
+
+    def scored(records: slice) -> None:
+        for one in against(records):
+            scores[one.targets, records] += ratio(one)
         scratch.release(scores)
+
+    threads.each(scored, slices(problem), scores.size, step="scores")
     for (row,) in scratch.rows(scores):
         np.divide(row, number, out=row)
     return scores
 
 
-def compared(problem: Problem, queries: int, *, online: bool) -> Iterator[Compared]:
-    """Hold targets against equally many references of a kind for members and non-members.
+def comparing(problem: Problem, queries: int, *, online: bool) -> Callable[[slice], Iterator[Compared]]:
+    """Hold the targets of a block against equally many references of a kind for members and non-members.
 
     Online, targets whose counts of references differ by more than one come by themselves (`Balance.kept`).
     """
@@ -136,15 +148,20 @@ def compared(problem: Problem, queries: int, *, online: bool) -> Iterator[Compar
     every, uneven = np.arange(len(problem.targets)), balance.uneven if online else balance.uneven[:0]
     even = np.setdiff1d(every, uneven) if len(uneven) else slice(None)
     some = replace(problem, targets=problem.targets[even])
-    usual, dropped = Balance(some) if len(uneven) and len(some.targets) else balance, None
+    usual = Balance(some) if len(uneven) and len(some.targets) else balance
     rows, alone = leave_one_out.rows(some.targets, problem.references), np.array([len(problem.references)])
-    for one in blocks(problem, queries):
-        if len(some.targets):
-            dropped = usual.dropped(one.records, one.inside) if one.query == 0 else dropped
-            kinds = [(True, one.inside), (False, ~one.inside)][not online :]
-            sides = [Side(rows, one.references, mask, dropped, member=member) for member, mask in kinds]
-            yield Compared(one.records, one.query, even, one.target[even], tuple(sides), one.shift)
-        for row in map(int, uneven):
-            kept = [Side(alone, one.references, mask) for mask in balance.kept(row, one.records, one.inside)]
-            target = every[[row]]
-            yield Compared(one.records, one.query, target, one.target[target], tuple(kept), one.shift)
+
+    def compared(records: slice) -> Iterator[Compared]:
+        dropped = None
+        for one in blocks(problem, queries, records):
+            if len(some.targets):
+                dropped = usual.dropped(records, one.inside) if one.query == 0 else dropped
+                kinds = [(True, one.inside), (False, ~one.inside)][not online :]
+                sides = [Side(rows, one.references, mask, dropped, member=member) for member, mask in kinds]
+                yield Compared(records, one.query, even, one.target[even], tuple(sides), one.shift)
+            for row in map(int, uneven):
+                kept = [Side(alone, one.references, mask) for mask in balance.kept(row, records, one.inside)]
+                target = every[[row]]
+                yield Compared(records, one.query, target, one.target[target], tuple(kept), one.shift)
+
+    return compared

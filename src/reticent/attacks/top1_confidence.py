@@ -28,13 +28,7 @@ class Top1Confidence(Spec):
 def score(spec: Top1Confidence, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by the log-odds of the likeliest class, or of its label.
 
-    Args:
-        spec: the options.
-        problem: with logits.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``, in nats; of the likeliest class at least ``-ln(C - 1)``.
+    Scores are in nats; of the likeliest class at least ``-ln(C - 1)``.
 
     Cost: O(T N C).
     """

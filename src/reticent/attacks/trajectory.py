@@ -58,13 +58,7 @@ def losses(said: Answers) -> Floats:
 def score(spec: Trajectory, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by the log-odds of membership of its losses; see `fitting.score`.
 
-    Args:
-        spec: the options.
-        problem: with logits and what students say.
-        rng: draws rows and seeds the fits.
-
-    Returns:
-        ``(T, N)``, in nats.
+    Scores are in nats.
 
     Cost: that of `fitting.score`; students are distilled before.
     """

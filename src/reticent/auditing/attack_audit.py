@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from reticent import checks, scratch, threads
+from reticent import checks
 from reticent.auditing import plot_data, transferred_threshold
 from reticent.auditing.bootstrap import bootstrap
 from reticent.auditing.intervals import clopper_pearson, ranked_auc_interval, tail
@@ -75,17 +75,14 @@ def audit_attack(
     grid, found = plot_data.grid(values.shape[1] - fewest), np.empty((len(values), plot_data.POINTS), dtype=np.int64)
     made: dict[int, tuple[TargetAudit, list[Point]]] = {}
 
-    def one_target(t: int) -> None:
-        ranked = Ranked.of(values[t], rows[t])
+    def one_target(t: int, ranked: Ranked) -> None:
         vertices = curve(ranked)
         found[t] = plot_data.found_at(vertices, grid)
         threshold = None if thresholds is None else float(thresholds[t])
         made[t] = _target(int(numbers[t]), ranked, vertices, rates, confidence, threshold)
-        scratch.release(values)
 
-    threads.each(one_target, range(len(values)), values.size)
+    drawn = bootstrap(values, rows, rates, replicates, rng, thresholds, look=one_target)
     audited = tuple(made[t][0] for t in range(len(values)))
-    drawn = bootstrap(values, rows, rates, replicates, rng, thresholds)
     inside, outside = (min(getattr(one, kind) for one in audited) for kind in ("members", "non_members"))
 
     def mean(statistic: int, observed: Sequence[float], pairs: int = min(inside, outside)) -> ShareEstimate:

@@ -26,6 +26,7 @@ from scipy.special import ndtri, stdtrit
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.intervals import degenerate, percentile, tail
+from reticent.auditing.ranked import Ranked
 from reticent.auditing.weighted_roc import Weights, rank, statistics
 from reticent.findings.numbers import ShareEstimate
 
@@ -70,15 +71,10 @@ class Bootstrap:
     def estimate(self, statistic: int, observed: Floats, pairs: int, confidence: float) -> ShareEstimate:
         """Estimate the mean over targets of one statistic.
 
-        Args:
-            statistic: column of `values`.
-            observed: ``(T,)``, the statistic of each target on the records as they are.
-            pairs: size of the smaller group that the statistic is about; it bounds the mean where nothing varies.
-            confidence: two-sided.
-
-        Returns:
-            The mean, its interval within [0, 1], and the degrees of freedom of the variance behind that; None where
-            they are so many that the normal quantile serves, or where nothing varies.
+        `statistic` is a column of `values`, and `observed` the same on the records as they are. So many `pairs`, the
+        smaller group that the statistic is about, bound the mean where nothing varies. The interval lies within [0, 1];
+        the degrees of freedom of the variance behind it are None where the normal quantile serves, or where nothing
+        varies.
         """
         values, mean = self.replicated(statistic, observed), float(observed.mean())
         std = float(observed.std(ddof=1)) if len(observed) > 1 else None
@@ -134,12 +130,7 @@ class Variance:
 def crossed_variance(values: Floats, observed: Floats) -> Variance:
     """Estimate the variance V of a mean over targets (see above), from replicates of the records.
 
-    Args:
-        values: ``(B, T)``, each target's statistic in each replicate.
-        observed: ``(T,)``, each target's statistic on the records as they are.
-
-    Returns:
-        Its two parts.
+    From ``(B, T)`` replicates of the targets' statistics, and the statistics on the records as they are.
     """
     targets = values.shape[1]
     by_records = float(values.mean(axis=1).var(ddof=1))
@@ -151,16 +142,7 @@ def crossed_variance(values: Floats, observed: Floats) -> Variance:
 
 
 def affordable(replicates: int, targets: int, records: int) -> int:
-    """Say how many replicates are drawn: as asked, but at most `CELLS` / (T N), and then at least `FEWEST`.
-
-    Args:
-        replicates: asked for.
-        targets: T.
-        records: N.
-
-    Returns:
-        The number that is drawn.
-    """
+    """Say how many replicates are drawn: as asked, but at most `CELLS` / (T N), and then at least `FEWEST`."""
     return min(replicates, max(FEWEST, CELLS // (targets * records)))
 
 
@@ -168,14 +150,7 @@ def poisson(rng: np.random.Generator, shape: tuple[int, int]) -> Weights:
     """Draw counts that stand in for Poisson(1) ones, each from one random byte.
 
     Probabilities are rounded to 1/256 such that mean and variance stay exactly 1; the third central moment is 0.984 in
-    place of 1, and no probability is off by more than 0.0045.
-
-    Args:
-        rng: the generator.
-        shape: records, replicates.
-
-    Returns:
-        Whole numbers from 0 to 5.
+    place of 1, and no probability is off by more than 0.0045. Of any shape: whole numbers from 0 to 5.
     """
     weights = np.empty(shape, dtype=np.uint8)
     flat = weights.reshape(-1)
@@ -199,21 +174,16 @@ def bootstrap(
     thresholds: Floats | None = None,
     *,
     oracle: bool = True,
+    look: Callable[[int, Ranked], None] = lambda t, ranked: None,
 ) -> Bootstrap:
     """Draw the replicates of every statistic of every target.
 
-    Args:
-        scores: ``(T, N)``, checked; higher means member.
-        members: booleans ``(T, N)``.
-        fprs: false-positive rates.
-        replicates: number asked for; `affordable` says how many are drawn.
-        rng: the generator; the same state gives the same replicates.
-        thresholds: ``(T,)``, a threshold for each target that was chosen elsewhere.
-        oracle: whether to look for each replicate's best threshold, which takes a third of the time.
+    The same state of the generator gives the same replicates. `thresholds` ``(T,)`` were chosen elsewhere; the
+    `oracle`, each replicate's best threshold, takes a third of the time; `look` is shown every target's records in
+    order, since they are sorted here.
 
-    Returns:
-        The replicates. Cost: T sorts, then O(B T N) additions: 0.3 s for B = 1000, T = 1 and N = 50,000; some targets
-        a core. Memory: O(N + B T), the order of `RANKED` records, and some blocks of `BLOCK_CELLS` weights.
+    Cost: T sorts, then O(B T N) additions: 0.3 s for B = 1000, T = 1 and N = 50,000; some targets a core. Memory: O(N +
+    B T), the order of `RANKED` records, and some blocks of `BLOCK_CELLS` weights.
     """
     targets, records = scores.shape
     count = affordable(replicates, targets, records)
@@ -225,7 +195,7 @@ def bootstrap(
         ended = own = copy.deepcopy(begun)
         return (poisson(own, (records, block.stop - block.start)) for block in _blocks(records, count))
 
-    values = _evaluated(scores, members, fprs, weights, thresholds, oracle=oracle)
+    values = _evaluated(scores, members, fprs, weights, thresholds, oracle=oracle, look=look)
     rng.bit_generator.state = ended.bit_generator.state
     return Bootstrap(values, drawn, "models and records" if targets > 1 else "records")
 
@@ -233,14 +203,8 @@ def bootstrap(
 def replicated(scores: Floats, members: Bools, fprs: tuple[float, ...], weights: Weights) -> Floats:
     """Compute AUC and rates of every target under given weights, so that other statistics can share them.
 
-    Args:
-        scores: ``(T, N)``, checked; higher means member.
-        members: booleans ``(T, N)``.
-        fprs: false-positive rates.
-        weights: ``(N, B)``, as `poisson` draws them.
-
-    Returns:
-        ``(B, T, S)``, statistics as in `Bootstrap`, without the oracle; NaN where records of a kind are missing.
+    By weights ``(N, B)``, as `poisson` draws them: ``(B, T, S)``, statistics as in `Bootstrap`, without the oracle; NaN
+    where records of a kind are missing.
     """
 
     def blocks() -> Iterator[Weights]:
@@ -257,20 +221,26 @@ def _evaluated(
     thresholds: Floats | None,
     *,
     oracle: bool,
+    look: Callable[[int, Ranked], None] = lambda t, ranked: None,
 ) -> Floats:
     """Evaluate every target under all blocks of weights, ``(B, T, S)``, some targets at once, from the same weights."""
     given = [None] * len(scores) if thresholds is None else thresholds.tolist()
     found: list[list[Floats]] = [[] for _ in given]
 
     def evaluate(some: range) -> None:
-        rankings = [rank(scores[t], members[t], given[t]) for t in some]
+        rankings = []
+        for t in some:
+            ranked = Ranked.of(scores[t], members[t])
+            look(t, ranked)
+            rankings.append(rank(ranked, given[t]))
         scratch.release(scores)
         for block in weights():
             for t, ranking in zip(some, rankings, strict=True):
                 found[t].append(statistics(ranking, block, fprs, oracle=oracle).T)
 
     step = max(1, RANKED // scores.shape[1])
-    threads.each(evaluate, (range(len(given))[t : t + step] for t in range(0, len(given), step)), scores.size)
+    parts = (range(len(given))[t : t + step] for t in range(0, len(given), step))
+    threads.each(evaluate, parts, scores.size, step="bootstrap")
     return np.stack([np.concatenate(one) for one in found], axis=1)
 
 

@@ -17,14 +17,7 @@ def claimed_rates(
 ) -> tuple[ClaimedRate, ...]:
     """Count the non-members that are flagged at each claimed rate.
 
-    Args:
-        claims: rates at which records are just flagged ``(T, N)``.
-        members: booleans ``(T, N)``.
-        fprs: claimed rates; a record is flagged where its own is below.
-        confidence: of the exact limits of each target's share.
-
-    Returns:
-        One entry a rate.
+    A record is flagged where its own rate, of `claims`, is below the claimed one.
     """
     found = []
     for fpr in fprs:

@@ -50,8 +50,7 @@ class Moments:
     def by_models(self) -> Floats:
         """Return what other models add to the variance of the mean, ``(G,)``.
 
-        Returns:
-            ``max(0, s^2 - T / (T - 1) (mean_t v_t - v)) / T``; 0 for one target.
+        ``max(0, s^2 - T / (T - 1) (mean_t v_t - v)) / T``; 0 for one target.
         """
         targets = len(self.observed)
         if targets == 1:
@@ -60,11 +59,7 @@ class Moments:
         return np.asarray(np.maximum(0.0, self.observed.var(axis=0, ddof=1) - interaction) / targets)
 
     def variance(self) -> tuple[Floats, Floats]:
-        """Return the variance of the mean, ``(G,)``, and its degrees of freedom.
-
-        Returns:
-            The two.
-        """
+        """Return the variance of the mean, ``(G,)``, and its degrees of freedom."""
         models = self.by_models()
         return self.mean + models, freedom([(self.mean, self.records - 2), (models, len(self.observed) - 1)])
 
@@ -72,11 +67,7 @@ class Moments:
 def freedom(parts: list[tuple[Floats, Floats | Ints | int]]) -> Floats:
     """Combine the degrees of freedom of a variance's parts (Satterthwaite 1946).
 
-    Args:
-        parts: the parts ``(G,)`` and the degrees of freedom of each.
-
-    Returns:
-        ``(G,)``, at least 1; as many as can be where the variance is 0.
+    Of parts ``(G,)``; at least 1, and as many as can be where the variance is 0.
     """
     total = np.sum([part for part, _ in parts], axis=0)
     below = np.sum([part**2 / np.maximum(own, 1) for part, own in parts], axis=0)
@@ -86,15 +77,7 @@ def freedom(parts: list[tuple[Floats, Floats | Ints | int]]) -> Floats:
 def area_interval(value: float, variance: float, freedom: float, pairs: int, confidence: float) -> Interval:
     """Bound a mean AUC, on the logit scale.
 
-    Args:
-        value: the mean.
-        variance: of it.
-        freedom: degrees of freedom of the variance.
-        pairs: members or non-members of a target, whichever are fewer; they bound the AUC where nothing varies.
-        confidence: two-sided.
-
-    Returns:
-        Lower and upper limit in [0, 1].
+    `pairs`, the members or the non-members of a target, whichever are fewer, bound the AUC where nothing varies.
     """
     if variance <= 0 or not 0 < value < 1:
         return degenerate(value, pairs, confidence)
@@ -109,16 +92,7 @@ def share_interval(
 
     Paper: Korn and Graubard (1998), "Confidence intervals for proportions with small expected number of positive counts
     estimated from survey data": ``n = p (1 - p) / V``, times the squared ratio of the normal and Student's quantile.
-
-    Args:
-        value: the share p.
-        variance: V of it.
-        freedom: degrees of freedom of the variance.
-        sizes: trials where nothing varies, and trials at most.
-        confidence: two-sided.
-
-    Returns:
-        Lower and upper limit in [0, 1].
+    `sizes` are the trials where nothing varies, and the trials at most.
     """
     alpha = tail(confidence)
     trials = value * (1 - value) / variance if variance > 0 and 0 < value < 1 else float(sizes[0])

@@ -105,16 +105,8 @@ class Exposure:
 def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
     """Compute every record's exposure, distance and memorisation.
 
-    Args:
-        signals: of M models on N records; the plain query is used.
-        membership: who was trained on what ``(M, N)``.
-
-    Returns:
-        One entry a record. Cost: three passes over the margins, and one over the logits, by blocks of records; and
-        about M^2 / 2 microseconds for each record that could be exposed, of at most `EXACT` / M^2.
-
-    Raises:
-        ShapeError: the two do not fit each other.
+    By the plain query. Cost: three passes over the margins, and one over the logits, by blocks of records; and about
+    M^2 / 2 microseconds for each record that could be exposed, of at most `EXACT` / M^2.
     """
     matrix = as_membership(membership).matrix
     checks.shape(membership=matrix, expected=(signals.models, signals.records), meaning="(models, records)")
@@ -138,12 +130,7 @@ def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
 def count_exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
     """Count the records whose distance is more than chance, corrected for the number of records.
 
-    Args:
-        found: exposures.
-        confidence: that none of those counted is there by chance.
-
-    Returns:
-        The count, without its sentence (`say.exposure`).
+    With that confidence none of them is there by chance.
     """
     allowed = 2 * tail(confidence)
     tested = ~np.ma.getmaskarray(found.distance)
@@ -183,13 +170,16 @@ def _groups(signals: Signals, inside: Bools) -> tuple[_Group, _Group]:
     """Go once through the margins, by blocks of records, for the IN models and the OUT models of each."""
     counts = inside.sum(axis=0, dtype=np.int64), (~inside).sum(axis=0, dtype=np.int64)
     moments = np.empty((2, 2, 2, signals.records))
-    for block in signals.blocks():
+
+    def seen(block: slice) -> None:
         margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
         for i, values in enumerate((margins, np.exp(log_probability(margins)))):
             for group, chosen in enumerate((inside[:, block], ~inside[:, block])):
                 mean = np.where(chosen, values, 0.0).sum(axis=0) / np.maximum(counts[group][block], 1)
                 squares = np.where(chosen, (values - mean) ** 2, 0.0).sum(axis=0)
                 moments[group, i, :, block] = mean, squares
+
+    threads.each(seen, signals.blocks(8 * signals.queries), inside.size)
     one, other = (_Group(count, *own.reshape(4, -1)) for count, own in zip(counts, moments, strict=True))
     return one, other
 
@@ -234,7 +224,8 @@ def _tests(signals: Signals, inside: Bools, distance: Masked, k_in: Ints, k_out:
     nearest = np.argsort(np.abs(np.log(chances[unsure] * count)), kind="stable")
     for here, margins in _of(signals, np.sort(unsure[nearest[: EXACT // len(inside) ** 2]])):
         rows = zip(margins.T, inside[:, here].T, strict=True)
-        chances[here] = list(threads.ordered(lambda row: permutation_test.chance(*row), rows, margins.size))
+        found = threads.ordered(lambda row: permutation_test.chance(*row), rows, margins.size, step="exact chances")
+        chances[here] = list(found)
     p[could] = np.maximum(p[could], chances[could])
     return {"distance_p": _masked(plain, tested), "distance_p_corrected": _masked(_corrected(p, tested), tested)}
 

@@ -59,16 +59,8 @@ def group_limits(
 ) -> GroupLimits:
     """Look at every group under every attack.
 
-    Args:
-        partitions: the groupings of the same N records.
-        scores: of every attack ``(T, N)``; higher means member.
-        members: booleans ``(T, N)``.
-        first: the verdict's attack, which goes before the others where it shows a group.
-        fpr: the false-positive rate over all records whose threshold is used; None if none is measurable.
-        confidence: of all limits together, two-sided.
-
-    Returns:
-        The limits. Cost: a sort a target, attack and partition.
+    `first` is the verdict's attack, which goes before the others where it shows a group; `fpr` is the rate over all
+    records whose threshold is used. Cost: a sort a target, attack and partition.
     """
     count = sum(len(one.names) for one in partitions)
     comparisons = len(scores) * sum(1 if len(one.names) == 2 else len(one.names) for one in partitions)

@@ -23,13 +23,7 @@ from reticent.auditing.roc import Point, curve
 def sizes(members: Bools, codes: Ints, groups: int) -> tuple[Ints, Ints]:
     """Count each target's members and non-members in each group.
 
-    Args:
-        members: booleans ``(T, N)``.
-        codes: each record's group ``(N,)``, from 0 to G - 1.
-        groups: G.
-
-    Returns:
-        Members and non-members, ``(T, G)`` each.
+    By each record's group, from 0 to G - 1: ``(T, G)`` each.
     """
     inside = np.stack([np.bincount(codes[row], minlength=groups) for row in members])
     return inside, np.bincount(codes, minlength=groups) - inside
@@ -55,15 +49,8 @@ class Seen:
 def seen(scores: Floats, members: Bools, codes: Ints, groups: int, fpr: float | None = None) -> Seen:
     """Look into each group.
 
-    Args:
-        scores: ``(T, N)``, checked; higher means member.
-        members: booleans ``(T, N)``.
-        codes: each record's group ``(N,)``, from 0 to G - 1.
-        groups: G.
-        fpr: a rate over all records, above 0; without one no rates are computed.
-
-    Returns:
-        Moments, which mean nothing where a target has fewer than two members or non-members. Cost: T sorts.
+    By each record's group, from 0 to G - 1, and at a rate over all records. Moments mean nothing where a target has
+    fewer than two members or non-members. Cost: T sorts.
     """
     sides = sizes(members, codes, groups)
     narrow = codes.astype(np.uint16) if groups <= 2**16 else codes  # 16 bits are sorted in one pass.
@@ -79,14 +66,15 @@ def seen(scores: Floats, members: Bools, codes: Ints, groups: int, fpr: float | 
         point = None
         if fpr is not None:
             point, called, near, width = _called(ranked, row, fpr)
-            moved = np.where(own, 0.0, called - called[~own].mean()) / np.count_nonzero(~own)
+            others = np.count_nonzero(~own)
+            moved = np.where(own, 0.0, called - np.count_nonzero(called & ~own) / others) / others
             for kind, count in ((own, sides[0][t]), (~own, sides[1][t])):
                 slope = np.bincount(codes, (near & kind) / width, groups) / np.maximum(count, 1)
                 rates.append((_share(called, kind, codes, count), _Moved(moved, slope)))
         scratch.release(scores)
         return told, rates, point
 
-    for t, (told, rates, point) in enumerate(threads.ordered(look, range(len(scores)), scores.size)):
+    for t, (told, rates, point) in enumerate(threads.ordered(look, range(len(scores)), scores.size, step="targets")):
         area.add(t, told, codes)
         for one, rate in zip(both, rates, strict=True):
             one.add_moved(t, *rate, codes)

@@ -49,22 +49,8 @@ def groups(
 ) -> Grouping:
     """Audit every group of records, and say whether one stands out.
 
-    Args:
-        partition: which group each record belongs to.
-        scores: of one attack ``(T, N)``; higher means member.
-        members: booleans ``(T, N)``.
-        exposure: of the same N records.
-        attack: its name.
-        fpr: the false-positive rate over all records whose threshold is used; None if none is measurable.
-        confidence: of every interval, each by itself, and of the finding.
-        told: what is seen of the groups, where it is known already.
-
-    Returns:
-        The grouping, without its sentence (`say.groups`). Cost: a sort a target, whatever the number of groups.
-
-    Raises:
-        ShapeError: the arrays do not fit each other.
-        InputError: NaN scores, a target without members or non-members, or a bad confidence.
+    `fpr` is the rate over all records whose threshold is used; None if none is measurable. The confidence is that of
+    every interval, each by itself, and of the finding. Cost: a sort a target, whatever the number of groups.
     """
     values, rows = two_groups(checks.array(scores=scores, ndim=2), members, ndim=2)
     checks.shape(codes=partition.codes, expected=(values.shape[1],), meaning="(records,)")
@@ -125,12 +111,7 @@ def allow_for_unlearned(grouping: Grouping, population: Population) -> Grouping:
 def records_needed(targets: int, share: float) -> int:
     """Say from how many records on a group is measurable in 19 of 20 draws of the membership.
 
-    Args:
-        targets: T.
-        share: of members among the records.
-
-    Returns:
-        The smallest N such that all targets have `FEWEST` members and non-members.
+    Then all of T targets have `FEWEST` members and non-members.
     """
     n = 2 * FEWEST
     while targets * (bdtr(FEWEST - 1, n, share) + bdtr(FEWEST - 1, n, 1 - share)) > 0.05 and n < 10**6:
@@ -145,17 +126,8 @@ def mean(
 
     Records are the sample: the interval is Student's over them, for these models. How other models would move all of a
     group's records together is not in it. It is no shorter than the records' own standard errors allow, so that equal
-    values, such as no memorisation at all in few models, are not taken for certainty.
-
-    Args:
-        values: ``(N,)``.
-        errors: their standard errors; where they are not known, only the spread counts.
-        chosen: booleans ``(N,)``: the group.
-        confidence: two-sided.
-        limit: the values lie from -limit to limit.
-
-    Returns:
-        An estimate, whose `std` is over records; None for fewer than two that are known.
+    values, such as no memorisation at all in few models, are not taken for certainty. Values ``(N,)`` lie from -limit
+    to limit. The `std` is over records; None for fewer than two that are known.
     """
     known = values[chosen].compressed()
     if len(known) < 2:

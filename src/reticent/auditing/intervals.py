@@ -13,17 +13,7 @@ from reticent.findings.base import Interval
 
 
 def tail(confidence: float) -> float:
-    """Return the probability left on each side of a two-sided interval.
-
-    Args:
-        confidence: such as 0.95; above 0 and below 1.
-
-    Returns:
-        ``(1 - confidence) / 2``.
-
-    Raises:
-        InputError: it is not between 0 and 1.
-    """
+    """Return the probability left on each side of a two-sided interval."""
     if not 0 < confidence < 1:
         raise InputError(f"confidence: expected a number between 0 and 1, such as 0.95, got {confidence}")
     return (1 - confidence) / 2
@@ -32,18 +22,8 @@ def tail(confidence: float) -> float:
 def clopper_pearson(successes: ArrayLike, trials: ArrayLike, confidence: float = 0.95) -> tuple[Floats, Floats]:
     """Compute the exact interval of a binomial probability; it covers at least as often as it says.
 
-    Paper: Clopper and Pearson (1934). Quantiles of Beta(k, n - k + 1) and Beta(k + 1, n - k).
-
-    Args:
-        successes: counts k, any shape.
-        trials: counts n, at least 1, broadcast against `successes`.
-        confidence: two-sided.
-
-    Returns:
-        Lower and upper limits, of the broadcast shape. Each alone is a one-sided limit at ``(1 + confidence) / 2``.
-
-    Raises:
-        InputError: not ``0 <= k <= n`` with ``n >= 1``.
+    Paper: Clopper and Pearson (1934). Quantiles of Beta(k, n - k + 1) and Beta(k + 1, n - k). Counts may be arrays.
+    Each limit alone is a one-sided one at ``(1 + confidence) / 2``.
     """
     alpha = tail(confidence)
     hits, total = np.broadcast_arrays(checks.floats(successes=successes, ndim=(0, 1, 2)), np.asarray(trials, float))
@@ -55,13 +35,8 @@ def clopper_pearson(successes: ArrayLike, trials: ArrayLike, confidence: float =
 def lower(successes: ArrayLike, trials: ArrayLike, alpha: ArrayLike) -> Floats:
     """Compute Clopper and Pearson's (1934) one-sided lower limit of a binomial probability.
 
-    Args:
-        successes: counts k, any shape; effective counts need not be whole.
-        trials: counts n, at least k.
-        alpha: the limit is above the probability at most this often.
-
-    Returns:
-        The ``alpha`` quantile of Beta(k, n - k + 1); 0 for k = 0.
+    It is above the probability at most with probability `alpha`: the ``alpha`` quantile of Beta(k, n - k + 1); 0 for k
+    = 0. Effective counts need not be whole.
     """
     hits, total = np.asarray(successes, float), np.asarray(trials, float)
     limit: Floats = np.where(hits > 0, betaincinv(np.where(hits > 0, hits, 1), total - hits + 1, alpha), 0.0)
@@ -71,13 +46,8 @@ def lower(successes: ArrayLike, trials: ArrayLike, alpha: ArrayLike) -> Floats:
 def upper(successes: ArrayLike, trials: ArrayLike, alpha: ArrayLike) -> Floats:
     """Compute Clopper and Pearson's (1934) one-sided upper limit of a binomial probability.
 
-    Args:
-        successes: counts k, any shape; effective counts need not be whole.
-        trials: counts n, at least k.
-        alpha: the limit is below the probability at most this often.
-
-    Returns:
-        The ``1 - alpha`` quantile of Beta(k + 1, n - k); 1 for k = n.
+    It is below the probability at most with probability `alpha`: the ``1 - alpha`` quantile of Beta(k + 1, n - k); 1
+    for k = n. Effective counts need not be whole.
     """
     hits, total = np.asarray(successes, float), np.asarray(trials, float)
     missed = total - hits
@@ -91,17 +61,6 @@ def delong(scores: ArrayLike, members: ArrayLike) -> tuple[float, float]:
     Paper: DeLong, DeLong and Clarke-Pearson (1988), by midranks as in Sun and Xu (2014): ``O(N log N)``.
     With fewer than two members or non-members, whose spread cannot be seen, the variance is the upper bound
     ``AUC (1 - AUC) / min(m, n)`` of Birnbaum and Klose (1957).
-
-    Args:
-        scores: ``(N,)``; higher means member.
-        members: booleans ``(N,)``.
-
-    Returns:
-        The AUC, and the variance of its estimate.
-
-    Raises:
-        ShapeError: the shapes differ, or `members` is not boolean.
-        InputError: a score is NaN or infinite, or there are no members or no non-members.
     """
     return Ranked.of(*two_groups(scores, members)).delong()
 
@@ -109,17 +68,9 @@ def delong(scores: ArrayLike, members: ArrayLike) -> tuple[float, float]:
 def degenerate(value: float, pairs: int, confidence: float) -> Interval:
     """Bound a mean of numbers in [0, 1] whose sample shows no spread.
 
-    Had a share d of the pairs gone the other way, then all of k independent pairs would agree with probability
-    ``(1 - d)**k``; d is where this is the probability of one tail. For AUC = 1 this is Clopper-Pearson's limit for k of
-    k.
-
-    Args:
-        value: the estimate.
-        pairs: number of independent pairs k, the smaller group's size.
-        confidence: two-sided.
-
-    Returns:
-        Lower and upper limit in [0, 1].
+    Had a share d of the pairs gone the other way, then all of k independent pairs would agree with probability ``(1 -
+    d)**k``; d is where this is the probability of one tail. For AUC = 1 this is Clopper-Pearson's limit for k of k.
+    `pairs` is k, the smaller group's size.
     """
     share = 1 - tail(confidence) ** (1 / pairs)
     return value * (1 - share), value + share * (1 - value)
@@ -129,18 +80,6 @@ def auc_interval(scores: ArrayLike, members: ArrayLike, confidence: float = 0.95
     """Compute the interval of one target's AUC: DeLong's variance, on the logit scale, so that it stays in [0, 1].
 
     Where the variance is zero (perfect separation, or all scores equal), see `degenerate`.
-
-    Args:
-        scores: ``(N,)``; higher means member.
-        members: booleans ``(N,)``.
-        confidence: two-sided.
-
-    Returns:
-        Lower and upper limit.
-
-    Raises:
-        ShapeError: the shapes differ, or `members` is not boolean.
-        InputError: bad scores, an empty group, or a bad confidence.
     """
     return ranked_auc_interval(Ranked.of(*two_groups(scores, members)), confidence)
 
@@ -159,15 +98,7 @@ def ranked_auc_interval(ranked: Ranked, confidence: float = 0.95) -> Interval:
 def percentile(replicates: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:
     """Return the middle share of replicates.
 
-    Args:
-        replicates: ``(B, ...)``.
-        confidence: the share in the middle.
-
-    Returns:
-        The lower and the upper quantile, each of shape ``(...)``.
-
-    Raises:
-        InputError: a bad confidence.
+    Of ``(B, ...)``: its lower and its upper quantile ``(...)``.
     """
     alpha = tail(confidence)
     low, high = np.quantile(replicates, [alpha, 1 - alpha], axis=0)

@@ -21,18 +21,7 @@ def loss_tail(
 ) -> LossTail:
     """Measure how many non-members have a larger loss than nearly all members.
 
-    Args:
-        scores: ``(N,)``, minus the loss, or what ranks alike.
-        members: booleans ``(N,)``.
-        confidence: of the intervals.
-        fnrs: shares of the members that may have a larger loss.
-
-    Returns:
-        The rates, without a sentence (`say.loss_tail`).
-
-    Raises:
-        ShapeError: the shapes differ, or `members` is not boolean.
-        InputError: bad scores, an empty group, or a bad option.
+    Scores are minus the loss, or what ranks alike; `fnrs` are the shares of the members that may have a larger loss.
     """
     rates = []
     for fnr in fnrs:

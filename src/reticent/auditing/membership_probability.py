@@ -44,18 +44,8 @@ class MembershipProbability:
 def membership_probability(ratios: Floats, members: Bools, confidence: float = 0.95) -> MembershipProbability:
     """Average what an attacker believes of the models that were trained on each record.
 
-    Args:
-        ratios: ``(T, N)``, log-likelihood ratios of member against non-member (nats), each made without the target's
-            own row, such as online LiRA's scores.
-        members: booleans ``(T, N)``: which target was trained on which record.
-        confidence: of the intervals, two-sided, one record at a time.
-
-    Returns:
-        One entry a record. Cost: O(T N), by blocks of records.
-
-    Raises:
-        ShapeError: the shapes differ, or `members` is not boolean.
-        InputError: a ratio is NaN or infinite, or a bad confidence.
+    `ratios` are log-likelihood ratios of member against non-member (nats), each made without the target's own row, such
+    as online LiRA's scores. Intervals are two-sided, one record at a time. Cost: O(T N), by blocks of records.
     """
     values = checks.floats(ratios=ratios, ndim=2)
     chosen = checks.boolean(members=members, ndim=2)

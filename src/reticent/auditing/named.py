@@ -37,18 +37,9 @@ def named_records(
 ) -> tuple[NamedRecords, tuple[NamedRecord, ...]] | None:
     """List, for every target, the records that it is said to have been trained on.
 
-    Args:
-        signals: of M models on N records.
-        population: of the same models on Z records that none was trained on; used for nothing that the score rests on.
-        membership: booleans ``(M, N)``.
-        targets: rows ``(T,)``.
-        references: rows that records are compared with; a target is left out.
-        rng: draws which of them.
-        ids: the records' numbers ``(N,)``.
-        rate: the false discovery rate of a list.
-
-    Returns:
-        The finding and the names, by target and p-value; None where records have fewer than 3 references without them.
+    The `population`, records that no model was trained on, is used for nothing that the score rests on; a target is
+    left out of its own references; `rate` is the false discovery rate of a list. None where records have fewer than 3
+    references without them.
     """
     among = np.zeros(len(membership), dtype=np.bool_)
     among[references] = True

@@ -21,15 +21,8 @@ TIMES = 10
 def outweighing(signals: Signals, membership: Bools, exposed: Exposure, ids: Ints) -> Outweighing | None:
     """Find what makes more than `MUCH` of how margins of a record and a kind differ between models.
 
-    Args:
-        signals: of M models on N records; the plain query is used.
-        membership: booleans ``(M, N)``.
-        exposed: of the same records.
-        ids: the records' numbers ``(N,)``.
-
-    Returns:
-        The record, or else the model, with the largest share of the squares; None where none has much. Cost: one pass
-        over the margins.
+    By the plain query: the record, or else the model, with the largest share of the squares; None where none has much.
+    Cost: one pass over the margins.
     """
     of_models, of_records = np.zeros(signals.models), np.zeros(signals.records)
     for block in signals.blocks():

@@ -41,14 +41,7 @@ class Partition:
     cut: bool = False
 
     def among(self, ids: Ints) -> "Partition":
-        """Keep some of the records, and the groups that have one.
-
-        Args:
-            ids: which, ``(K,)``.
-
-        Returns:
-            Their groups, named as before.
-        """
+        """Keep some of the records, and the groups that have one."""
         kept, codes = np.unique(self.codes[ids], return_inverse=True)
         return replace(self, names=tuple(self.names[code] for code in kept), codes=codes.astype(np.int64))
 
@@ -58,14 +51,7 @@ class Partition:
 
 
 def by_class(labels: Ints) -> Partition:
-    """Group records by their class; classes without a record are left out.
-
-    Args:
-        labels: ``(N,)`` from 0.
-
-    Returns:
-        Groups that are named by the label's number, in its order.
-    """
+    """Group records by their class; classes without a record are left out."""
     present, codes = np.unique(labels, return_inverse=True)
     return Partition(CLASS, tuple(str(label) for label in present), codes.astype(np.int64))
 
@@ -74,19 +60,8 @@ def by_column(by: str, values: Any, records: int) -> Partition:
     """Group records by a column.
 
     Numbers of more than `MOST_NUMBERS` different values (also as texts) are cut at the quartiles of these records; a
-    range is named by the smallest and the largest value in it. None, NaN and empty texts are a group of their own.
-
-    Args:
-        by: the column's name.
-        values: ``(N,)``: texts, numbers, booleans, dates, or a mixture.
-        records: N.
-
-    Returns:
-        Groups in the order of their values, the missing ones last.
-
-    Raises:
-        ShapeError: another number of values.
-        InputError: more than `MOST_GROUPS` groups.
+    range is named by the smallest and the largest value in it. None, NaN and empty texts are a group of their own. More
+    than `MOST_GROUPS` groups are refused.
     """
     column = arrays.array(values, f"groups: {by!r}")
     if column.shape != (records,):

@@ -10,6 +10,8 @@ the smallest of them, and each other one that is taken in its place what it has 
 gives how the loss of c of them is distributed, up to the loss seen.
 """
 
+import math
+
 import numpy as np
 from scipy.special import gammaln
 
@@ -19,6 +21,8 @@ STEPS = 50
 """Steps from the smallest margin to the largest: a step is about a tenth of the margins' standard deviation."""
 RATES = np.geomspace(0.1, 300, 40)
 """Of Chernoff's limits, which all hold and of which the smallest is taken, over the loss seen."""
+COINS = 1000
+"""Models up to which a set's share, one half to the power of their number, is a float; of more, small shares are 0."""
 CELLS = 2**16
 """Numbers at once in which records are bounded; they stay in the processor's cache."""
 
@@ -26,15 +30,8 @@ CELLS = 2**16
 def chances(margins: Floats, inside: Bools, enough: float) -> Floats:
     """Compute each record's chance of an IN sum as large as the one seen, or larger, had others been drawn.
 
-    Args:
-        margins: of n records ``(M, n)``.
-        inside: booleans ``(M, n)``: who was trained on them.
-        enough: where a quick upper limit of the chance is at most this, it stands for the chance.
-
-    Returns:
-        ``(n,)``; see `chance`.
-
-    Cost: O(M n) for the limits, and that of `chance` for every record where the limit is larger.
+    Of margins ``(M, n)`` and who was trained on them. Where a quick upper limit of the chance is at most `enough`, it
+    stands for the chance. Cost: O(M n) for the limits, and that of `chance` for every record where the limit is larger.
     """
     found = limits(margins, inside)
     for i in np.flatnonzero(found > enough).tolist():
@@ -45,12 +42,7 @@ def chances(margins: Floats, inside: Bools, enough: float) -> Floats:
 def limits(margins: Floats, inside: Bools) -> Floats:
     """Bound each record's chance from above (Chernoff): sets that lose more than is seen count for less, not for 0.
 
-    Args:
-        margins: of n records ``(M, n)``.
-        inside: booleans ``(M, n)``: who was trained on them; some are, and some are not.
-
-    Returns:
-        ``(n,)``. Cost: O(M n).
+    Of margins ``(M, n)`` and who was trained on them: some, and not all. Cost: O(M n).
     """
     found = np.empty(margins.shape[1])
     low, high = margins.min(axis=0), margins.max(axis=0)
@@ -75,35 +67,21 @@ def limits(margins: Floats, inside: Bools) -> Floats:
 def chance(margins: Floats, inside: Bools) -> float:
     """Compute one record's chance of an IN sum as large as the one seen, or larger, had others been drawn.
 
-    Args:
-        margins: of the record ``(M,)``.
-        inside: booleans ``(M,)``: who was trained on it; some are, and some are not.
-
-    Returns:
-        From 1 / C(M, k) to 1.
-
-    Cost: O(M c L), c being how many of the k largest can be exchanged at the loss seen, which is of L steps.
+    From 1 / C(M, k) to 1, of margins ``(M,)`` and who was trained on it: some, and not all. Cost: O(M c L), c being how
+    many of the k largest can be exchanged at the loss seen, which is of L steps.
     """
     seen, left_out, taken = _losses(margins, inside)
     fewer = min(len(left_out), len(taken))
     most = int(np.count_nonzero(np.cumsum(left_out)[:fewer] + np.cumsum(taken)[:fewer] <= seen))
-    out, into = _shares(left_out, seen, most), np.cumsum(_shares(taken, seen, most), axis=1)
-    exchanged = np.arange(most + 1)
-    sets = _log_choose(len(left_out), exchanged) + _log_choose(len(taken), exchanged)
-    sets += log_least(len(margins), len(left_out))
-    return min(1.0, float(np.exp(sets) @ (out * into[:, ::-1]).sum(axis=1)))
+    (out, flips), (into, more) = _shares(left_out, seen, most), _shares(taken, seen, most)
+    total, least = float((out * np.cumsum(into, axis=1)[:, ::-1]).sum()), float(log_least(len(margins), len(left_out)))
+    # The set seen is one of them, even where what is left of it is no number.
+    chance = math.exp(math.log(total) + (flips + more) * math.log(2) + least) if total else 0.0
+    return min(1.0, max(chance, math.exp(least)))
 
 
 def log_least(models: Ints | int, inside: Ints | int) -> Floats:
-    """Compute the logarithm of the smallest chance that there can be, ``-ln C(M, k)``.
-
-    Args:
-        models: M, any shape.
-        inside: k.
-
-    Returns:
-        The same shape.
-    """
+    """Compute the logarithm of the smallest chance that there can be, ``-ln C(M, k)``."""
     return -_log_choose(models, inside)
 
 
@@ -116,17 +94,25 @@ def _losses(margins: Floats, inside: Bools) -> tuple[int, Ints, Ints]:
     return seen, ordered[:k][::-1] - ordered[k - 1], ordered[k - 1] - ordered[k:]
 
 
-def _shares(losses: Ints, seen: int, most: int) -> Floats:
-    """Say, for c up to `most`, how the loss of c models drawn from these is distributed, ``(most + 1, seen + 1)``."""
+def _shares(losses: Ints, seen: int, most: int) -> tuple[Floats, int]:
+    """Count sets of c models, for c up to `most`, by their loss, as shares of all sets: ``(most + 1, seen + 1)``.
+
+    The losses ascend. Also how many models these are sets of: those that lose more than is seen are in none.
+    """
     kept = losses[losses <= seen]
-    shares = np.zeros((most + 1, seen + 1))
-    shares[0, 0] = 1.0
-    drawn = np.arange(1, most + 1)[:, None]
-    for count, step in enumerate(kept.tolist(), len(losses) - len(kept) + 1):
-        added = shares[:-1, : seen + 1 - step] * (drawn / count)
-        shares[1:] *= 1 - drawn / count
-        shares[1:, step:] += added
-    return shares
+    now = np.zeros((most + 1, seen + 1))
+    now[0, 0] = 2.0 ** -min(len(kept), COINS)
+    after = now.copy()
+    reached = np.minimum(np.cumsum(kept), seen) + 1
+    for count, (step, width) in enumerate(zip(kept.tolist(), reached.tolist(), strict=True), start=1):
+        rows = min(count, most) + 1  # What lies beyond rows and width is still 0.
+        np.add(now[: rows - 1, : width - step], now[1:rows, step:width], out=after[1:rows, step:width])
+        after[1:rows, :step] = now[1:rows, :step]
+        now, after = after, now
+        if count > COINS:
+            now *= 0.5
+            after *= 0.5
+    return now, len(kept)
 
 
 def _log_choose(n: Ints | int, k: Ints | int) -> Floats:

@@ -25,15 +25,9 @@ def grid(non_members: int) -> Floats:
 def mean_roc(grid: Floats, found: Ints, members: Ints, confidence: float) -> RocCurve:
     """Average the targets' TPR.
 
-    Args:
-        grid: FPRs ``(K,)``.
-        found: how many members each target's curve has found there, as `found_at` counts them ``(T, K)``.
-        members: of each target ``(T,)``.
-        confidence: of the band.
-
-    Returns:
-        The curve; its band is "targets" (the middle share of the targets: how models differ, not the error of the
-        mean), or "exact" for one target (pointwise Clopper-Pearson).
+    At FPRs ``(K,)``, from how many members each target's curve has found there, as `found_at` counts them ``(T, K)``.
+    The band is "targets" (the middle share of the targets: how models differ, not the error of the mean), or "exact"
+    for one target (pointwise Clopper-Pearson).
     """
     rates = found / members[:, None]
     if len(found) == 1:
@@ -58,12 +52,7 @@ def found_at(curve: Roc, grid: Floats) -> Ints:
 def histogram(scores: Floats, members: Bools) -> Histogram:
     """Count the scores of members and non-members, pooled over targets.
 
-    Args:
-        scores: ``(T, N)``.
-        members: booleans ``(T, N)``.
-
-    Returns:
-        `BINS` bins of densities, each of the two with area 1.
+    `BINS` bins of densities, each of the two with area 1.
     """
     low, high = np.quantile(np.clip(some(scores), -LARGEST, LARGEST), [CLIPPED, 1 - CLIPPED])
     # Where nearly all scores are equal, the rest still need a width.

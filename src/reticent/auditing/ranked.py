@@ -5,10 +5,17 @@ Equal scores stand in the order of the records.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reticent.arrays import Bools, Floats, Ints
+
+
+def parted(values: NDArray[Any], chosen: Bools) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Divide values ``(N,)`` into those chosen and the others; by numbers, in a quarter of the time of booleans."""
+    return values.take(np.flatnonzero(chosen)), values.take(np.flatnonzero(~chosen))
 
 
 @dataclass(frozen=True, eq=False)

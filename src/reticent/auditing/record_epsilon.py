@@ -31,17 +31,8 @@ def record_epsilon(
 ) -> RecordEpsilon | None:
     """Bound the epsilon of the record that half of the models show most of.
 
-    Args:
-        signals: of M models on N records; the plain query is used.
-        membership: booleans ``(M, N)``.
-        rng: halves the models.
-        ids: the records' numbers ``(N,)``.
-        delta: of the bound.
-        confidence: that the bound holds.
-
-    Returns:
-        The bound; None with fewer than `FEWEST` models, or where no record has two of either kind in the first half.
-        Cost: one pass over the margins.
+    By the plain query; `rng` halves the models. None with fewer than `FEWEST` models, or where no record has two of
+    either kind in the first half. Cost: one pass over the margins.
     """
     if len(membership) < FEWEST:
         return None
@@ -76,16 +67,8 @@ def record_epsilon(
 def bound(found: int, trained: int, wrong: int, untrained: int, delta: float, confidence: float) -> float:
     """Bound epsilon from counts of independent models.
 
-    Args:
-        found: models with the record that lie above the threshold.
-        trained: models with the record.
-        wrong: models without it that lie above.
-        untrained: models without it.
-        delta: of the bound.
-        confidence: that it holds.
-
-    Returns:
-        The bound, 0 where nothing is shown.
+    Of `trained` models with the record, `found` lie above the threshold, and of `untrained` ones without it `wrong`; 0
+    where nothing is shown.
     """
     if not trained or not untrained:
         return 0.0

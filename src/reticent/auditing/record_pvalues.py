@@ -62,16 +62,8 @@ def record_pvalues(
 ) -> RecordPValues | None:
     """Compute the p-value of every target and record.
 
-    Args:
-        signals: of M models on N records; the plain query is used.
-        membership: booleans ``(M, N)``.
-        targets: rows ``(T,)``.
-        references: rows that may be compared with; a target is left out of its own.
-        rng: draws which model is left out where one is too many.
-        fpr: the rate that they are for.
-
-    Returns:
-        The p-values; None where no record has 3 references without it. Cost: one pass over the margins.
+    By the plain query; a target is left out of its own references, and `rng` draws which model is left out where one is
+    too many. None where no record has 3 references without it. Cost: one pass over the margins.
     """
     among = np.zeros(len(membership), dtype=np.bool_)
     among[references] = True
@@ -142,15 +134,7 @@ def _by_residuals(standard: Floats, members: Bools) -> Floats:
 def record_rates(tests: RecordPValues, members: Bools, exposed: Exposure, confidence: float, fpr: float) -> RecordRates:
     """Say what is found at each record's own rate, and whether the rate is kept.
 
-    Args:
-        tests: p-values of T targets and N records.
-        members: booleans ``(T, N)``.
-        exposed: of the same records, for the calibration by tenths.
-        confidence: of what is found, two-sided.
-        fpr: the rate of each record.
-
-    Returns:
-        The finding. Cost: O(T N).
+    `exposed` is for the calibration by tenths. Cost: O(T N).
     """
     alarms, found, tenths = _Share(), _Share(), list(_tenths(exposed))
     for p, own in scratch.rows(tests.p, members):
@@ -188,14 +172,7 @@ class OwnRates:
 def own_rates(tests: RecordPValues, members: Bools, confidence: float, fpr: float) -> OwnRates:
     """Say how often each record is found at its own rate, over the targets that were trained on it.
 
-    Args:
-        tests: p-values of T targets and N records.
-        members: booleans ``(T, N)``.
-        confidence: of the limits, two-sided, one record at a time.
-        fpr: the rate.
-
-    Returns:
-        One entry a record.
+    Limits are two-sided, one record at a time.
     """
     hits, trials = np.zeros((2, members.shape[1]), dtype=np.int64)
     for p, own in scratch.rows(tests.p, members):
@@ -236,13 +213,7 @@ def _tenths(exposed: Exposure) -> Iterator[_Tenth]:
 def share(called: Bools, counted: Bools, confidence: float) -> ShareEstimate:
     """Average over T targets the share of those counted that are called, with an interval over models and records.
 
-    Args:
-        called: booleans ``(T, N)``.
-        counted: booleans ``(T, N)``: whose share it is; each target counts some.
-        confidence: two-sided.
-
-    Returns:
-        The mean share. The variance is that of a crossed design (`crossed_variance`).
+    The variance is that of a crossed design (`crossed_variance`).
     """
     found = _Share()
     for row in zip(called, counted, strict=True):

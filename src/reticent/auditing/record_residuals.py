@@ -14,17 +14,10 @@ from reticent.arrays import Bools, Floats, Ints
 def residuals(margins: Floats, eligible: Bools, counts: Ints, targets: Ints, rng: np.random.Generator) -> Floats:
     """Standardize each target's margins by those of models without the record.
 
-    Args:
-        margins: ``(M, n)``.
-        eligible: booleans ``(M, n)``: references that were not trained on the record.
-        counts: k of each record, ``(n,)``: fewer than it has eligible models.
-        targets: rows ``(T,)``.
-        rng: draws the order.
-
-    Returns:
-        ``(margin - mean) / s / sqrt(1 + 1 / k)`` with s of divisor k - 1, ``(T, n)``: Student's with k - 1 degrees of
-        freedom where margins are normal and the record left no trace. 0 where nothing varies and the margin is the
-        mean, infinite where it is not; NaN for k below 2.
+    Of margins ``(M, n)``, by `counts` k of the models that are eligible, fewer than there are: ``(margin - mean) / s /
+    sqrt(1 + 1 / k)`` with s of divisor k - 1, ``(T, n)``: Student's with k - 1 degrees of freedom where margins are
+    normal and the record left no trace. 0 where nothing varies and the margin is the mean, infinite where it is not;
+    NaN for k below 2.
     """
     order = np.argsort(np.where(eligible, rng.random(margins.shape), 2.0), axis=0, kind="stable")
     place = np.argsort(order, axis=0, kind="stable")

@@ -106,14 +106,7 @@ class Roc:
 def exact(rate: float) -> Fraction:
     """Take a rate as the fraction that was meant: 0.1 is one tenth, not the nearest binary number.
 
-    Args:
-        rate: from 0 to 1.
-
-    Returns:
-        The nearest fraction with a denominator up to 10**9.
-
-    Raises:
-        InputError: the rate is not in [0, 1].
+    The nearest fraction with a denominator up to 10**9.
     """
     return Fraction(checks.between(fpr=float(rate), low=0.0, high=1.0)).limit_denominator(10**9)
 
@@ -121,15 +114,7 @@ def exact(rate: float) -> Fraction:
 def allowed(fpr: float, non_members: int) -> int:
     """Count the false positives that a rate allows: ``floor(fpr * non_members)``, free of rounding errors.
 
-    Args:
-        fpr: false-positive rate, from 0 to 1.
-        non_members: number of non-members.
-
-    Returns:
-        The number; 0 means that the rate cannot be resolved.
-
-    Raises:
-        InputError: the rate is not in [0, 1].
+    0 means that the rate cannot be resolved.
     """
     return int(exact(fpr) * non_members)
 
@@ -137,14 +122,7 @@ def allowed(fpr: float, non_members: int) -> int:
 def records_needed(fpr: float) -> int:
     """Count the non-members that a rate needs so that it allows one false positive: ``ceil(1 / fpr)``.
 
-    Args:
-        fpr: false-positive rate, above 0.
-
-    Returns:
-        The number of non-members.
-
-    Raises:
-        InputError: the rate is below 1e-9, or above 1.
+    A rate below 1e-9 is refused.
     """
     fraction = exact(fpr)
     if fraction == 0:
@@ -155,13 +133,8 @@ def records_needed(fpr: float) -> int:
 def tied(points: Sequence[Point]) -> bool:
     """Tell whether equal scores decide a rate: thresholds accuse clearly fewer non-members than it allows, or too many.
 
-    Then the TPR is that of a smaller rate, and no threshold gives the one that was asked for.
-
-    Args:
-        points: one a target, all at that rate.
-
-    Returns:
-        True where the targets together leave more than `UNUSED` of the false positives allowed unused.
+    Then the TPR is that of a smaller rate, and no threshold gives the one that was asked for. True where the targets
+    together leave more than `UNUSED` of the false positives allowed unused.
     """
     allowed = sum(point.false_positives_allowed for point in points)
     return sum(point.false_positives for point in points) < (1 - UNUSED) * allowed
@@ -172,13 +145,6 @@ def threshold_rate(allowed: float, non_members: float) -> float:
 
     A threshold that lets a of n non-members pass lies just above the (a + 1)-th of them, beyond which a share of
     ``(a + 1) / (n + 1)`` is expected: more than a / n, and much more where a is small.
-
-    Args:
-        allowed: false positives a.
-        non_members: their number n.
-
-    Returns:
-        The expected rate.
     """
     return (allowed + 1) / (non_members + 1)
 
@@ -186,17 +152,7 @@ def threshold_rate(allowed: float, non_members: float) -> float:
 def two_groups(scores: ArrayLike, members: ArrayLike, ndim: int | tuple[int, ...] = 1) -> tuple[Floats, Bools]:
     """Check scores and who is a member.
 
-    Args:
-        scores: ``(N,)`` or ``(T, N)``; higher means member.
-        members: booleans of the same shape.
-        ndim: the number of axes allowed.
-
-    Returns:
-        The two arrays.
-
-    Raises:
-        ShapeError: the shapes differ, or `members` is not boolean.
-        InputError: a score is NaN or infinite, or a row has no members or no non-members.
+    Refused: other shapes, NaN or infinite scores, and a row without members or without non-members.
     """
     values = checks.floats(scores=scores, ndim=ndim)
     truth = checks.boolean(members=members, ndim=values.ndim)
@@ -216,16 +172,7 @@ def two_groups(scores: ArrayLike, members: ArrayLike, ndim: int | tuple[int, ...
 def roc(scores: ArrayLike, members: ArrayLike) -> Roc:
     """Compute every vertex of the ROC curve, equal scores grouped.
 
-    Args:
-        scores: ``(N,)``; higher means member.
-        members: booleans ``(N,)``.
-
-    Returns:
-        The curve. Cost: one sort.
-
-    Raises:
-        ShapeError: the shapes differ, or `members` is not boolean.
-        InputError: a score is NaN or infinite, or there are no members or no non-members.
+    Cost: one sort.
     """
     return curve(Ranked.of(*two_groups(scores, members)))
 
@@ -244,18 +191,8 @@ def curve(ranked: Ranked) -> Roc:
 def auc(scores: ArrayLike, members: ArrayLike) -> Floats:
     """Compute the probability that a member scores above a non-member, ties counted half.
 
-    From ranks (Mann and Whitney 1947): ``AUC = (R - m (m + 1) / 2) / (m n)``, R the sum of the m members' midranks.
-
-    Args:
-        scores: ``(N,)`` or ``(T, N)``; higher means member.
-        members: booleans of the same shape.
-
-    Returns:
-        A 0-d array, or one AUC a row ``(T,)``. Cost: one sort a row.
-
-    Raises:
-        ShapeError: the shapes differ, or `members` is not boolean.
-        InputError: a score is NaN or infinite, or a row has no members or no non-members.
+    From ranks (Mann and Whitney 1947): ``AUC = (R - m (m + 1) / 2) / (m n)``, R the sum of the m members' midranks. Of
+    ``(N,)``, or a row each of ``(T, N)``. Cost: one sort a row.
     """
     values, truth = two_groups(scores, members, ndim=(1, 2))
     if values.ndim == 1:
@@ -266,17 +203,7 @@ def auc(scores: ArrayLike, members: ArrayLike) -> Floats:
 def tpr_at_fpr(scores: ArrayLike, members: ArrayLike, fpr: float) -> Point:
     """Find the largest TPR whose FPR is at most the one asked for (``<=``, no interpolation, ties kept together).
 
-    Args:
-        scores: ``(N,)``; higher means member.
-        members: booleans ``(N,)``.
-        fpr: false-positive rate, from 0 to 1. At 0, no false positive is allowed.
-
-    Returns:
-        The operating point, with the realised FPR and the number of false positives allowed.
-
-    Raises:
-        ShapeError: the shapes differ, or `members` is not boolean.
-        InputError: bad scores, an empty group, or a rate outside [0, 1].
+    The point has the realised FPR and the number of false positives allowed; at 0, none is.
     """
     return roc(scores, members).at_fpr(fpr)
 
@@ -284,18 +211,8 @@ def tpr_at_fpr(scores: ArrayLike, members: ArrayLike, fpr: float) -> Point:
 def tnr_at_fnr(scores: ArrayLike, members: ArrayLike, fnr: float) -> Point:
     """Find the largest true-negative rate whose false-negative rate is at most the one asked for.
 
-    Args:
-        scores: ``(N,)``; higher means member.
-        members: booleans ``(N,)``.
-        fnr: false-negative rate, from 0 to 1.
-
-    Returns:
-        The operating point with the two groups exchanged in every field: `tpr` is the rate of non-members found, and
-        a record is called a non-member when its score is at or below `threshold`.
-
-    Raises:
-        ShapeError: the shapes differ, or `members` is not boolean.
-        InputError: bad scores, an empty group, or a rate outside [0, 1].
+    The point has the two groups exchanged in every field: `tpr` is the rate of non-members found, and a record is
+    called a non-member when its score is at or below `threshold`.
     """
     values, truth = two_groups(scores, members)
     point = roc(-values, ~truth).at_fpr(fnr)
@@ -305,17 +222,7 @@ def tnr_at_fnr(scores: ArrayLike, members: ArrayLike, fnr: float) -> Point:
 def balanced_accuracy_at(scores: ArrayLike, members: ArrayLike, threshold: float) -> float:
     """Compute ``(TPR + 1 - FPR) / 2`` at a threshold that was chosen elsewhere.
 
-    Args:
-        scores: ``(N,)``; higher means member.
-        members: booleans ``(N,)``.
-        threshold: scores at or above it are called members.
-
-    Returns:
-        The balanced accuracy, from 0 to 1; 0.5 is chance.
-
-    Raises:
-        ShapeError: the shapes differ, or `members` is not boolean.
-        InputError: a score is NaN or infinite, or there are no members or no non-members.
+    Scores at or above it are called members; 0.5 is chance.
     """
     values, truth = two_groups(scores, members)
     called = values >= threshold

@@ -22,15 +22,8 @@ NEAREST = 1e-7
 def leak_curve(attack: str, points: Sequence[SizePoint], members: int, confidence: float = 0.95) -> LeakCurve:
     """Fit the law, and judge it by the largest size.
 
-    Args:
-        attack: whose AUC it is.
-        points: audits, the smallest first; at least three.
-        members: for how many training records to predict.
-        confidence: of the intervals.
-
-    Returns:
-        The largest size predicted from the others, and `members` from all; both None where some AUC does not
-        resolve a leak, or is 1, since then there is no law to fit.
+    Of three audits and more, the smallest first. The largest size is predicted from the others, and `members` from all;
+    both are None where some AUC does not resolve a leak, or is 1, since then there is no law to fit.
     """
     resolved = all(point.auc.interval[0] > CHANCE and point.auc.mean < 1 - NEAREST for point in points)
     return LeakCurve(

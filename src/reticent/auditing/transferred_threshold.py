@@ -7,8 +7,9 @@ they are its own.
 
 import numpy as np
 
-from reticent import scratch
+from reticent import scratch, threads
 from reticent.arrays import Bools, Floats
+from reticent.auditing.ranked import parted
 
 GRID = 1001
 """Candidate thresholds: this many quantiles of the pooled scores, or all distinct scores if there are no more."""
@@ -19,13 +20,8 @@ POOLED = 2**24
 def thresholds(scores: Floats, members: Bools, reference: tuple[Floats, Bools] | None = None) -> Floats | None:
     """Choose a threshold for each target on scores of other models.
 
-    Args:
-        scores: ``(T, N)``, checked; higher means member.
-        members: booleans ``(T, N)``.
-        reference: scores ``(R, N')`` of reference models and their membership; used in place of the other targets.
-
-    Returns:
-        ``(T,)``, or None if there is one target and no reference. Cost: T sorts and O(T GRID log N).
+    Scores of reference models ``(R, N')`` and their membership serve in place of the other targets. None if there is
+    one target and no reference. Cost: T sorts and O(T GRID log N).
     """
     targets = len(scores)
     if reference is not None:
@@ -48,30 +44,28 @@ def some(scores: Floats) -> Floats:
 def candidates(scores: Floats) -> Floats:
     """Return the thresholds that are tried.
 
-    Args:
-        scores: any shape.
-
-    Returns:
-        Increasing distinct values, at most `GRID`.
+    Increasing and distinct, at most `GRID`.
     """
-    distinct = np.unique(scores).astype(np.float64)
-    if len(distinct) <= GRID:
-        return distinct
-    return np.unique(np.quantile(scores, np.linspace(0, 1, GRID), method="lower").astype(np.float64))
+    rising = np.sort(scores, axis=None)
+    new = np.append(np.True_, rising[1:] != rising[:-1])
+    if np.count_nonzero(new) <= GRID:
+        return np.asarray(rising[new], dtype=np.float64)
+    places = np.floor((len(rising) - 1) * np.linspace(0, 1, GRID)).astype(np.int64)  # of the quantiles, as "lower" ones
+    return np.asarray(np.unique(rising[places].astype(np.float64)))
 
 
 def gaps(scores: Floats, members: Bools, grid: Floats) -> Floats:
     """Compute ``TPR - FPR`` of each model at each threshold.
 
-    Args:
-        scores: ``(R, N)``.
-        members: booleans ``(R, N)``.
-        grid: ``(G,)``.
-
-    Returns:
-        ``(R, G)``.
+    Of R models and G thresholds ``(R, G)``.
     """
-    return np.stack([_above(row[own], grid) - _above(row[~own], grid) for row, own in scratch.rows(scores, members)])
+
+    def gap(t: int) -> Floats:
+        inside, outside = parted(np.asarray(scores[t]), members[t])
+        scratch.release(scores)
+        return _above(inside, grid) - _above(outside, grid)
+
+    return np.stack(list(threads.ordered(gap, range(len(scores)), scores.size)))
 
 
 def _above(scores: Floats, grid: Floats) -> Floats:

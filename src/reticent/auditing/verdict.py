@@ -124,16 +124,7 @@ def verdict(audits: Sequence[Audit]) -> Verdict:
 
     The rate reported is chosen by `reported_fpr`. The attack reported is the one that finds most by the figure that the
     sentence quotes, of those that do better than chance by it, if any does; it is chosen on the audited records, so it
-    is labelled with the number of attacks it was chosen from.
-
-    Args:
-        audits: of all attacks, on the same targets and at the same rates.
-
-    Returns:
-        The verdict, without its sentences (`say.verdict`).
-
-    Raises:
-        InputError: there are no audits, or their confidences differ.
+    is labelled with the number of attacks it was chosen from. Without its sentences (`say.verdict`).
     """
     if not audits:
         raise InputError("audits: expected at least one attack, got none")
@@ -198,13 +189,7 @@ def reported_fpr(audits: Sequence[Audit]) -> float | None:
     """Choose the false-positive rate of the verdict; it depends on the counts only, never on what was found.
 
     It is the smallest that allows `ENOUGH_FALSE_POSITIVES` false positives for every target; failing that, the largest
-    that can be measured.
-
-    Args:
-        audits: of all attacks.
-
-    Returns:
-        The rate, or None if none can be measured by all.
+    that can be measured. None if none can be measured by all.
     """
     fewest: dict[float, list[int]] = {}
     for audit in audits:
@@ -220,14 +205,8 @@ def expected_fpr(audit: Audit, fpr: float) -> float:
     """Compute the false-positive rate that the thresholds of a rate truly have, on average; guessing finds as many.
 
     That is more than the rate asked for where few false positives are allowed (see `roc.threshold_rate`). With many
-    targets the interval of the TPR is narrow enough to show the difference, which is no leak.
-
-    Args:
-        audit: of one attack.
-        fpr: the rate asked for.
-
-    Returns:
-        The mean over targets, or `fpr` if that is larger.
+    targets the interval of the TPR is narrow enough to show the difference, which is no leak. The mean over targets, or
+    `fpr` if that is larger.
     """
     rates = [
         threshold_rate(rate.false_positives_allowed, target.non_members)
@@ -241,16 +220,7 @@ def expected_fpr(audit: Audit, fpr: float) -> float:
 def widened(summary: Estimate, confidence: float, choices: int) -> Interval:
     """Widen an interval for a choice among several.
 
-    Args:
-        summary: with its interval.
-        confidence: of that interval.
-        choices: number of intervals that shall hold together.
-
-    Returns:
-        The interval at confidence ``1 - (1 - confidence) / choices``, within [0, 1].
-
-    Raises:
-        InputError: a bad confidence.
+    Each of so many holds at confidence ``1 - (1 - confidence) / choices``, within [0, 1].
     """
     alpha = tail(confidence)
     if summary.freedom is None:

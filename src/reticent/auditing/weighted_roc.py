@@ -14,8 +14,8 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.arrays import Bools, Floats
-from reticent.auditing.ranked import Ranked
+from reticent.arrays import Floats
+from reticent.auditing.ranked import Ranked, parted
 from reticent.auditing.roc import exact
 
 Bytes = NDArray[np.uint8]
@@ -78,24 +78,13 @@ class Sums:
     def first(self, positions: NDArray[np.int_] | Rows) -> Floats:
         """Sum the first records.
 
-        Args:
-            positions: ``(K,)``, how many.
-
-        Returns:
-            ``(K, B)``.
+        Of K numbers of records ``(K, B)``.
         """
         pieces, layers = np.divmod(positions, PIECE)
         return self.before.take(pieces, axis=0) + self.within.take(layers * (len(self.before) - 1) + pieces, axis=0)
 
     def first_of_each(self, positions: NDArray[np.int_] | Rows) -> Floats:
-        """Sum the first records, as many as each replicate says.
-
-        Args:
-            positions: ``(B,)``, how many.
-
-        Returns:
-            ``(B,)``.
-        """
+        """Sum the first records, as many as each replicate says."""
         pieces, layers = np.divmod(positions, PIECE)
         each = np.arange(len(positions))
         return np.asarray(self.before[pieces, each] + self.within[layers * (len(self.before) - 1) + pieces, each])
@@ -103,11 +92,7 @@ class Sums:
     def reach(self, limits: Floats) -> NDArray[np.int_]:
         """Count how many records each replicate takes until the sum would exceed a limit.
 
-        Args:
-            limits: ``(B,)``, zero or more.
-
-        Returns:
-            ``(B,)``; may count beyond the last record where the limit is not exceeded.
+        May count beyond the last record where the limit is not exceeded.
         """
         pieces = (self.before[:-1] <= limits).sum(axis=0) - 1
         each, count = np.arange(len(limits)), len(self.before) - 1
@@ -115,22 +100,12 @@ class Sums:
         return np.asarray(pieces * PIECE + (layers <= limits - self.before[pieces, each]).sum(axis=0) - 1)
 
 
-def rank(scores: Floats, members: Bools, threshold: float | None = None) -> Ranking:
-    """Sort one target's records.
-
-    Args:
-        scores: ``(N,)``, checked.
-        members: ``(N,)``.
-        threshold: one chosen elsewhere, if there is one.
-
-    Returns:
-        The order, and how members and non-members interleave.
-    """
-    ranked = Ranked.of(scores, members)
-    inside, outside = ranked.order[ranked.members], ranked.order[~ranked.members]
+def rank(ranked: Ranked, threshold: float | None = None) -> Ranking:
+    """Tell how members and non-members of one target interleave."""
+    inside, outside = parted(ranked.order, ranked.members)
     found, ends, places = ranked.found, ranked.ends, np.flatnonzero(~ranked.members)
     above = level = found[places]
-    if len(ends) < len(scores):
+    if len(ends) < len(ranked.scores):
         group = np.searchsorted(ends, places, side="right")
         above, level = found[np.concatenate([[0], ends])[group]], found[ends[group]]
     ways = (above,) if np.array_equal(above, level) else (above, level)
@@ -167,15 +142,9 @@ def _places(above: NDArray[np.int_], members: int) -> tuple[Rows, Rows]:
 def statistics(ranking: Ranking, weights: Weights, fprs: tuple[float, ...], *, oracle: bool = True) -> Floats:
     """Evaluate AUC, balanced accuracies and rates of one target under B weightings.
 
-    Args:
-        ranking: the target's order.
-        weights: ``uint8 (N, B)``, at most `HEAVIEST`.
-        fprs: false-positive rates.
-        oracle: whether to look for the best threshold, which takes a third of the time.
-
-    Returns:
-        ``(3 + len(fprs), B)``: as `FIXED` (0 without a threshold, or where the oracle is not asked for), then the TPR
-        at each rate. NaN in a column that leaves no member or no non-member.
+    Weights are ``uint8 (N, B)``, at most `HEAVIEST`; the `oracle`, the best threshold, takes a third of the time. The
+    rows are as `FIXED` (0 without a threshold, or where the oracle is not asked for), then the TPR at each rate ``(3 +
+    len(fprs), B)``. NaN in a column that leaves no member or no non-member.
     """
     members, non_members = ranking.counts
     inside = _running(_layers(weights, ranking.members, members))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
 from types import GenericAlias
-from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Literal, NoReturn, TypeVar, get_args, get_origin
 
 from cyclopts import Parameter
 from pydantic.fields import FieldInfo
@@ -85,6 +85,8 @@ def _kind(annotation: Any, metadata: Sequence[Any] = ()) -> Any:
         return annotation
     if get_origin(annotation) in {tuple, dict}:
         return list[str]
+    if any(get_origin(one) is Literal for one in get_args(annotation)):
+        return str  # A number or a word.
     return next((kind for kind in map(_kind, get_args(annotation)) if kind is not str), str)
 
 

@@ -11,6 +11,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from reticent.cli.screen import say, show, stderr
 from reticent.errors import UnwrittenError
+from reticent.progress import Far, heard
 from reticent.report.files import there
 from reticent.report.kinds import layout
 from reticent.report.output import Form
@@ -30,7 +31,7 @@ Result = TypeVar("Result", bound="Reported[Any]")
 
 
 class Screen:
-    """Progress on standard error: a bar on a terminal; elsewhere a line each tenth of every population."""
+    """Progress on standard error: a bar on a terminal; elsewhere a line each tenth of every population or long step."""
 
     def __init__(self, form: Form, out: Path | None = None) -> None:
         self._console, self._form, self._out = stderr(), form, out
@@ -70,6 +71,17 @@ class Screen:
             self._shown = tenth
             whose = "" if self._label == USUAL else f"{self._label}: "
             self._line(f"{whose}{far}" + (f" ({', '.join(facts)})" if facts else ""))
+
+    def step(self, far: Far) -> None:
+        """Show how far a long step of the stage is."""
+        told = f"{far.step} {100 * far.done // far.total} %"
+        if far.done < far.total:
+            told += f", {timedelta(seconds=round(far.left))} left"
+        self.bar.update(self._task, total=far.total, completed=far.done, facts=told)
+        tenth = 10 * far.done // far.total
+        if tenth != self._shown and time.monotonic() - self._told >= QUIET:
+            self._shown = tenth
+            self._line(f"{self._label}: {told}")
 
     def stage(self, name: str) -> None:
         """Show what is being done; the first time, since all is checked by then, warn of a report in the way."""
@@ -119,7 +131,7 @@ def reported(form: Form, job: Callable[[Screen], Result], out: Path | str | None
     """
     screen = Screen(form, None if out is None else Path(out))
     try:
-        with screen:
+        with screen, heard(screen.step):
             done = job(screen)
     except UnwrittenError as error:
         if error.findings is not None:

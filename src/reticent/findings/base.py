@@ -40,12 +40,7 @@ class Finding(BaseModel):
 
     def with_(self, **changes: Any) -> Self:
         """Return a copy in which these fields are others, checked again."""
-        return type(self)(**{**self.content(), **changes})
-
-    def content(self) -> dict[str, Any]:
-        """Return what it holds by name, without what was computed of it and cached."""
-        cached = vars(self).keys() - type(self).model_fields
-        return {name: value for name, value in self if name not in cached}
+        return type(self)(**{**dict(self), **changes})
 
 
 class Document(Finding):

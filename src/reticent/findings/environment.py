@@ -6,6 +6,7 @@ from pydantic import ConfigDict, Field
 
 from reticent.findings.base import Empty, Finding, LeftOut, Number, Plain
 from reticent.findings.numbers import Count
+from reticent.findings.training import Stacking
 
 
 class Environment(Finding):
@@ -24,6 +25,8 @@ class Environment(Finding):
     "Where the models ran."
     workers: Annotated[Count | None, LeftOut] = None
     "How many processes."
+    stacking: Annotated[Stacking | None, LeftOut] = None
+    "Only with `stack = auto`: how many models are trained together, and what was measured when that was picked."
     models_found: Annotated[Count | None, LeftOut] = None
     "Models that were finished before and were not trained again."
     started: Annotated[str | None, LeftOut] = None

@@ -8,8 +8,8 @@ from reticent.findings.base import Finding, LeftOut, Number, Plain
 from reticent.findings.numbers import Count, Share
 
 Epsilon = Annotated[Number, Field(ge=0)]
-GIVEN = ("given", "as stated by the user")
-"""Sources of an epsilon that nobody computed; documents of before have the second."""
+GIVEN = "given"
+"""Source of an epsilon that nobody computed."""
 
 
 class Accountant(Finding):
@@ -23,7 +23,7 @@ class Accountant(Finding):
     @property
     def stated(self) -> bool:
         """Whether it is the user's word, and not what an accountant computed from the training."""
-        return self.source in GIVEN
+        return self.source == GIVEN
 
     def covers(self, promise: "Accountant") -> bool:
         """Whether what is proven here is at least what is promised there."""

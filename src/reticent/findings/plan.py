@@ -1,7 +1,10 @@
 """What an audit will take, and what it can resolve."""
 
-from reticent.findings.base import Finding, Number
+from typing import Annotated
+
+from reticent.findings.base import Finding, LeftOut, Number
 from reticent.findings.numbers import Count, Share, ShareEstimate
+from reticent.findings.training import Stacking
 
 
 class PlannedRate(Finding):
@@ -32,6 +35,8 @@ class Plan(Finding):
     workers: Count
     stack: Count
     "Models that each of them trains as one batched computation; 1 is each alone."
+    stacking: Annotated[Stacking | None, LeftOut] = None
+    "Only with `stack = auto`: what was measured to pick that; the audit keeps to it."
     device: str
     records: Count
     "That are audited."

@@ -34,6 +34,8 @@ class Kind(StrEnum):
     "What a model says to other questions."
     MEMORISATION = "memorisation"
     "How far each member of a model is memorised, for samplers."
+    STACKING = "stacking"
+    "How many models of a recipe are trained together, as it was measured."
     REPAIR = "repair"
     "A user's model, repaired."
     UNKNOWN = "unknown"

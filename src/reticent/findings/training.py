@@ -95,9 +95,6 @@ class OnsetFacts(Finding):
     confidence: Number
     name: str | None
     "Of it."
-    warnings: Annotated[tuple[str, ...], Empty] = ()
-    "Only of runs that older code made, as the sentence."
-    sentence: Annotated[str, Empty] = ""
 
     @property
     def safe(self) -> tuple[str, ...]:
@@ -250,6 +247,25 @@ class MemorisationFacts(Cost):
     "The model's row."
     data: str
     "Name of the data set."
+
+
+class Stacking(Finding):
+    """How many models are trained as one batched computation, and what was measured to pick that."""
+
+    stack: Count
+    "1 is each alone."
+    microseconds: dict[str, Number]
+    "Of one model's step, by how many models are trained together."
+
+
+class StackingFacts(Stacking):
+    """What the run says that keeps how models of a recipe are trained."""
+
+    kind: str = "stacking"
+    data: str
+    "Name of the data set."
+    device: str
+    "Where it was measured."
 
 
 class ProbeFacts(Cost):

@@ -20,7 +20,7 @@ from reticent.errors import (
     TooFewReferencesError,
 )
 from reticent.findings.blind import Unlooked
-from reticent.jobs import document, grouping, outputs
+from reticent.jobs import grouping, outputs
 from reticent.jobs.attacks import build_attacks, fitting, usual
 from reticent.jobs.blind import blind_baseline, same_records
 from reticent.jobs.control import check, null
@@ -277,15 +277,7 @@ def run(
         [*notices, *dict.fromkeys(left_out.values()), *say.not_looked_at(brought.ungrouped)],
         () if any(audit.strong for audit in measured.audits) else strong,
     )
-    rows = document.record_rows(
-        measured.exposure,
-        ids,
-        problem.signals.labels,
-        probability=measured.probability,
-        partitions=partitions,
-        own=measured.own,
-        risk=measured.risk,
-    )
+    rows = measured.rows(ids, problem.signals.labels, partitions=partitions)
     files = () if output is None else write_audit(output, found, rows, records_format=config.records_format)
     return Attacked(found, files, rows, measured.scores, ids, measured.p_member, problem)
 

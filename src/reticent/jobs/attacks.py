@@ -77,8 +77,8 @@ def _members(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(one for name in names for one in ([spec.method for spec in SETS[name]] if name in SETS else [name]))
 
 
-class _HoursError(InputError):
-    """An attack would take hours."""
+class _LongError(InputError):
+    """An attack would take longer than all others together."""
 
 
 def fitting(
@@ -92,11 +92,11 @@ def fitting(
 
     Where no attack is named, those that fail it by the errors `unnamed` are left out too; of those that are not strong,
     all but the `YARDSTICK` are, unsaid, where a strong one fits. Each attack more would widen the verdict's intervals.
-    Nor does one run unnamed that takes hours for so many answers (targets times records).
+    Nor does one run unnamed that takes long for so many answers (targets times records).
     """
     several = config.every_attack or not SETS.keys().isdisjoint(config.attacks)
     over = (ReticentError,) if several else () if config.attacks else unnamed
-    left: tuple[type[ReticentError], ...] = (*over, _HoursError)
+    left: tuple[type[ReticentError], ...] = (*over, _LongError)
     kept: list[Spec] = []
     why: dict[str, Exception] = {}
     for spec in specs:
@@ -117,9 +117,9 @@ def fitting(
 def _check_time(spec: Spec, answers: int) -> None:
     most = ATTACKS[spec.method].most
     if most is not None and answers > most:
-        raise _HoursError(
-            f"{spec.method}: it judges every answer by itself, which takes hours for {answers:,} of them: "
-            f"name it (--attack {spec.method}) to run it, with fewer targets or records"
+        raise _LongError(
+            f"{spec.method}: it judges every answer by itself, which takes long for {answers:,} of them (targets "
+            f"times records): name it (--attack {spec.method}) to run it, with fewer targets or records"
         )
 
 

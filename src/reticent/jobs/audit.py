@@ -22,7 +22,7 @@ from reticent.jobs.non_adaptive import non_adaptive
 from reticent.jobs.probes import inputs
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
-from reticent.jobs.work import AuditReported, Work
+from reticent.jobs.work import AuditReported, Work, chosen
 from reticent.options import AuditConfig
 from reticent.population import gather as population_signals
 from reticent.population.train import Callback, train
@@ -33,7 +33,7 @@ from reticent.report import parquet
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
-from reticent.say.population import fewer, of_units, repeated, several_records
+from reticent.say.population import fewer, of_units, repeated, several_records, training
 from reticent.spec import full
 from reticent.store import at
 
@@ -122,7 +122,8 @@ class Evaluated:
 def evaluate(job: Job, work: Work) -> Evaluated:
     """Train what is not finished, attack every model, and measure; writes nothing but the store."""
     store = at(job.config.store).open()
-    with work.on("training", "training"):
+    stacking = chosen(job, store)
+    with work.on("training", "training" if stacking is None else training(stacking)):
         made = train(job.population, store, executor=job.executor, progress=work.progress)
     with work.on("scoring"):
         signals, others = population_signals.signals(job.population, store, made)
@@ -154,16 +155,7 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
     job, measured = evaluated.job, evaluated.measured
     found = assembled(evaluated)
     records, ids = job.records, job.population.roles.audited
-    rows = document.record_rows(
-        measured.exposure,
-        ids,
-        records.y[ids],
-        records.class_names,
-        measured.probability,
-        job.partitions,
-        measured.own,
-        measured.risk,
-    )
+    rows = measured.rows(ids, records.y[ids], records.class_names, job.partitions)
     pictures = job.records.thumbnails(row.record for row in rows[:PICTURED])
     files = write_audit(output, found, rows, pictures, measured.names, records_format=job.config.records_format)
     return Audited(found, files, rows, measured.scores, ids, measured.p_member, job.population.membership.matrix)

@@ -226,7 +226,7 @@ def _findings(
     found = (row.found(numbers, baseline) for row, numbers in zip(rows, compared.rows, strict=True))
     return spoken(
         ComparisonDocument(
-            **compared.content() | {"rows": tuple(found)},
+            **dict(compared) | {"rows": tuple(found)},
             data=data,
             notes=tuple(notes),
             environment=ComparisonEnvironment(),

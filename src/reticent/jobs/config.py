@@ -264,7 +264,7 @@ def prepare(
     members = int(membership.matrix.sum(axis=1).min())
     held = {"reference": len(roles.reference), "validation": len(roles.validation)}
     check_records(recipe, records, **held, members=members)
-    population = stacking.chosen(population, at(config.store), config.stack)
+    population = stacking.chosen(population, at(config.store), config.stack, trainer.device)
     if config.also_non_adaptive:
         by_record(config)
         undefended(recipe)

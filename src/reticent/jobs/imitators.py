@@ -32,19 +32,8 @@ def imitators(
 ) -> Mapping[int, Imitators] | None:
     """Train models that answer as a target does, or find them, if an attack asks for them.
 
-    Args:
-        attacks: those that will run.
-        references: how the attacker trains models, and on what.
-        target: its number.
-        answers: its logits on the audited records ``(N, C)``.
-        store: where the models are kept.
-        executor: who trains them.
-        work: whom to tell.
-
-    Returns:
-        The target's imitators; None where no attack looks at any.
-
-    Cost: as many plain trainings as the attack's `models`, each on a half of the audited records.
+    By the target's logits on the audited records; None where no attack looks at any. Cost: as many plain trainings as
+    the attack's `models`, each on a half of the audited records.
     """
     spec = next((one for one in attacks if isinstance(one, Imia)), None)
     if spec is None:

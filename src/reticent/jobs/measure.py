@@ -45,7 +45,10 @@ from reticent.findings.epsilon import GIVEN, Accountant
 from reticent.findings.evidence import NearComplements, Outweighing
 from reticent.findings.population import Data, Population
 from reticent.findings.record_tests import NamedRecord
+from reticent.findings.records import RecordTable
+from reticent.jobs.document import record_rows
 from reticent.jobs.record_tests import TestedRecords, record_tests
+from reticent.jobs.work import Work
 from reticent.options import AttackConfig
 from reticent.spec import Spec
 
@@ -87,7 +90,7 @@ class Settings:
         """The promise; what the user states goes before what training proves."""
         if self.promised is None:
             return self.computed
-        return Accountant(epsilon=self.promised, delta=self.delta, source=GIVEN[0])
+        return Accountant(epsilon=self.promised, delta=self.delta, source=GIVEN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,6 +145,12 @@ class Measurement:
         """The records that are named as members, or None where none could be."""
         return None if self.records is None or self.records.found.named is None else self.records.names
 
+    def rows(
+        self, ids: Ints, labels: Ints, names: Sequence[str] = (), partitions: Sequence[Partition] = ()
+    ) -> RecordTable:
+        """List every record with all that is known of it."""
+        return record_rows(self.exposure, ids, labels, names, self.probability, partitions, self.own, self.risk)
+
     def document(
         self,
         *,
@@ -177,7 +186,10 @@ class Measurement:
             records=None if self.records is None else self.records.found,
             non_adaptive=non_adaptive,
             control=control,
-            environment=environment.with_(seconds_attacks=self.seconds, seconds_parts=self.parts),
+            environment=environment.with_(
+                seconds_attacks=self.seconds,
+                seconds_parts={name: round(seconds, 3) for name, seconds in self.parts.items()},
+            ),
         )
 
 
@@ -198,21 +210,20 @@ def measure(
     Groups, records and epsilon take members and non-members for alike, so they are left out where `blind` tells them
     apart.
     """
-    parts = Parts(progress)
-    audits, scores, seconds = attacked(problem, attacks, settings, progress=progress)
-    parts.end("attacks")
-    members, near = problem.members, near_complements(problem)
-    told = {name: joined(own, problem.units) for name, own in scores.items()}
-    parts.begin("exposure of records")
-    believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
-    risk = _risk(problem, scores if _RISK in attacks else {}, settings)
-    found = exposure(problem.signals, problem.membership)
-    heavy = outweighing(problem.signals, problem.membership.matrix, found, ids)
-    parts.end("exposure")
+    work = Work(progress)
+    with work.on("attacks"):
+        audits, scores, seconds = attacked(problem, attacks, settings, progress=progress)
+        members, near = problem.members, near_complements(problem)
+        told = {name: joined(own, problem.units) for name, own in scores.items()}
+    with work.on("exposure", "exposure of records"):
+        believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
+        risk = _risk(problem, scores if _RISK in attacks else {}, settings)
+        found = exposure(problem.signals, problem.membership)
+        heavy = outweighing(problem.signals, problem.membership.matrix, found, ids)
     shift = blind is not None and blind.found.shift
     if blind is not None and shift:
-        audits = beyond(audits, told, members, blind, settings)
-        parts.end("blind")
+        with work.on("blind"):
+            audits = beyond(audits, told, members, blind, settings)
     measured = Measurement(
         audits,
         scores,
@@ -225,71 +236,40 @@ def measure(
         near_complements=near,
         outweighing=heavy,
         seconds=seconds,
-        parts=parts.seconds,
+        parts=work.seconds,
     )
     if shift:
         return measured
     said = measured.verdict
-    parts.begin("groups of records")
-    partitions = [groups_of_units(one, problem.units) for one in partitions]
-    described = exposure_of_units(found, problem.units)
-    limits = group_limits(partitions, told, members, first=said.attack, fpr=said.fpr, confidence=settings.confidence)
-    compared = tuple(
-        limited(
-            groups(
-                partition,
-                told[said.attack],
-                members,
-                described,
-                attack=said.attack,
-                fpr=said.fpr,
-                confidence=settings.confidence,
-                told=limits.first[at],
-            ),
-            limits,
-            at,
+    with work.on("groups", "groups of records"):
+        partitions = [groups_of_units(one, problem.units) for one in partitions]
+        described = exposure_of_units(found, problem.units)
+        fpr, sure = said.fpr, settings.confidence
+        limits = group_limits(partitions, told, members, first=said.attack, fpr=fpr, confidence=sure)
+        seen = (
+            groups(one, told[said.attack], members, described, attack=said.attack, fpr=fpr, confidence=sure, told=first)
+            for one, first in zip(partitions, limits.first, strict=True)
         )
-        for at, partition in enumerate(partitions)
-    )
-    said = with_group(said, limits.exposed)
-    parts.end("groups")
-    parts.begin("epsilon")
-    epsilons = audit_epsilon(
-        told,
-        members,
-        delta=settings.delta,
-        methods=default_methods(members, settings.delta, fair=_fair(problem)),
-        rng=seeds.rng(settings.seed, "epsilon"),
-        confidence=settings.confidence,
-        accountant=settings.accountant,
-        proven=None if settings.promised is None else settings.computed,
-    )
-    parts.end("epsilon")
+        compared = tuple(limited(one, limits, at) for at, one in enumerate(seen))
+        said = with_group(said, limits.exposed)
+    with work.on("epsilon", "epsilon"):
+        epsilons = audit_epsilon(
+            told,
+            members,
+            delta=settings.delta,
+            methods=default_methods(members, settings.delta, fair=_fair(problem)),
+            rng=seeds.rng(settings.seed, "epsilon"),
+            confidence=settings.confidence,
+            accountant=settings.accountant,
+            proven=None if settings.promised is None else settings.computed,
+        )
     tested = None
     if problem.units is None:  # What is said of one record takes the records for apart.
-        parts.begin("tests of records")
-        tested = record_tests(
-            problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta
-        )
-        parts.end("records")
+        with work.on("records", "tests of records"):
+            tested = record_tests(
+                problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta
+            )
     return replace(measured, verdict=said, epsilons=epsilons, records=tested, groups=compared)
-
-
-class Parts:
-    """Tells of the parts of an audit, and counts their seconds."""
-
-    def __init__(self, tell: Callable[[str], None] | None) -> None:
-        self._tell, self._begun, self.seconds = tell, time.perf_counter(), dict[str, float]()
-
-    def begin(self, told: str) -> None:
-        """Say what begins."""
-        if self._tell is not None:
-            self._tell(told)
-
-    def end(self, name: str) -> None:
-        """Count the seconds since the end of the part before."""
-        now = time.perf_counter()
-        self.seconds[name], self._begun = round(now - self._begun, 3), now
 
 
 def beyond(

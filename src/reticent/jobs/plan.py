@@ -19,6 +19,7 @@ from reticent.findings.plan import Plan, PlannedPaper, PlannedRate
 from reticent.jobs.config import Job, called
 from reticent.jobs.foretelling import Size, seconds, temporary_bytes
 from reticent.jobs.measure import Settings
+from reticent.jobs.work import chosen
 from reticent.options import AuditConfig
 from reticent.population.executors.base import stacks
 from reticent.population.population import Population
@@ -104,6 +105,7 @@ def estimate(job: Job) -> Plan:
         finished=finished,
         workers=workers,
         stack=stack,
+        stacking=chosen(job, store),
         device=job.executor.device,
         records=len(population.roles.audited),
         parameters=sum(p.numel() for p in trained.model.parameters()),

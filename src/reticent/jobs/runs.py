@@ -31,7 +31,7 @@ from reticent.store.disk import gone, read_plain
 
 NAME = re.compile(rf"([0-9a-f]{{20}})({re.escape(PARTIAL)}|{re.escape(REMOVING)})?")
 """The name of a run's folder; what is named otherwise was not made by reticent, and is never touched."""
-WITH_RECIPE = {Kind.TRAINING, Kind.MEMORISATION, Kind.REPAIR}
+WITH_RECIPE = {Kind.TRAINING, Kind.MEMORISATION, Kind.STACKING, Kind.REPAIR}
 OF_A_MODEL = {Kind.SIGNALS, Kind.PROBE}
 """Runs that are made from a training run."""
 PER_MODEL = ("model", "members", "kind", "plain")

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.errors import InputError
-from reticent.report.files import replacing_bytes
+from reticent.report.files import replacing
 from reticent.report.output import check_file
 
 ARRAYS = {".npy": b"\x93NUMPY", ".npz": b"PK\x03\x04"}
@@ -29,7 +29,7 @@ def check_scores(path: Path, attacks: int, inputs: Sequence[Path | None] = ()) -
 def save_scores(path: Path, scores: Mapping[str, NDArray[np.float64]]) -> Path:
     """Save scores: one attack's as ``.npy (T, N)``, several as ``.npz`` by the attack's name."""
     check_scores(path, len(scores))
-    with replacing_bytes(path) as stream:
+    with replacing(path) as stream:
         if path.suffix == ".npy":
             np.save(stream, next(iter(scores.values())))
         else:

@@ -14,11 +14,23 @@ from reticent.arrays import Floats, Ints
 from reticent.findings.audit import AuditDocument
 from reticent.findings.environment import Environment
 from reticent.findings.records import RecordRow
+from reticent.findings.training import Stacking
 from reticent.jobs.config import Job
 from reticent.jobs.document import peak_memory, versions
+from reticent.population import picking
+from reticent.population.stacking import AUTO
 from reticent.population.train import Callback
 from reticent.population.worker import Made
 from reticent.spec import canonical
+from reticent.store import Store, at
+
+
+def chosen(job: Job, store: Store) -> Stacking | None:
+    """Find what was measured to pick how many models are trained together, where that was left to us."""
+    found = picking.recorded(job.population, store) if job.config.stack == AUTO else None
+    if found is None or found.stack != job.population.stack:
+        return None
+    return Stacking(stack=found.stack, microseconds=found.microseconds)
 
 
 class Told(Protocol):
@@ -124,6 +136,7 @@ class Work:
         found = sum(not one.fresh for one in made)
         more["seconds_models"] = round(sum(one.facts.seconds for one in made), 3)
         return self.environment(
+            stacking=chosen(job, at(job.config.store)),
             device=job.executor.device,
             workers=job.executor.workers,
             models_found=found,

@@ -32,20 +32,12 @@ WHOLE = 4000
 def last_layer(features: Floats, probabilities: Floats, form: Form = "curvature", penalty: float = PENALTY) -> Floats:
     """Compute the leverage of members in the last layer.
 
-    Args:
-        features: ``(N, d)``, what the last layer sees; with a column of ones for its bias.
-        probabilities: ``(N, C)``.
-        form: how far the probabilities ("curvature") or the logits ("label") of a record move with its own label.
-        penalty: lambda as a share of the mean diagonal of the sum.
+    From what the layer sees ``(N, d)``, with a column of ones for its bias, and probabilities ``(N, C)``: by how far
+    the probabilities ("curvature") or the logits ("label") of a record move with its own label; larger means more at
+    risk. `penalty` is lambda as a share of the mean diagonal of the sum. For "label", probabilities that are all 0 or 1
+    are refused.
 
-    Returns:
-        ``(N,)``, at least 0; larger means more at risk. Cost: O(N d^2 C^2 + (d C)^3) up to `WHOLE` weights, then
-        O(N d^2 C + d^3 C).
-
-    Raises:
-        ShapeError: the arrays do not fit each other.
-        InputError: numbers that are not finite, a penalty that is not above 0, or, for "label", probabilities that are
-            all 0 or 1.
+    Cost: O(N d^2 C^2 + (d C)^3) up to `WHOLE` weights, then O(N d^2 C + d^3 C).
     """
     u, p = checks.floats(features=features, ndim=2), checks.floats(probabilities=probabilities, ndim=2)
     checks.shape(probabilities=p, expected=(len(u), p.shape[1]), meaning="(records, classes), as `features` has")

@@ -16,15 +16,8 @@ from reticent.errors import ShapeError
 def interquartile(losses: ArrayLike) -> Floats:
     """Compute the interquartile range of each record's losses.
 
-    Args:
-        losses: ``(E + 1, N)``: before training, and after each of E epochs.
-
-    Returns:
-        ``(N,)``; larger means more at risk. Quartiles by linear interpolation.
-
-    Raises:
-        ShapeError: not two axes, or fewer than two times.
-        InputError: a loss is not finite.
+    Of losses ``(E + 1, N)``, before training and after each of E epochs; larger means more at risk. Quartiles by linear
+    interpolation.
     """
     traces = checks.floats(losses=losses, ndim=2)
     if len(traces) < 2:
@@ -36,13 +29,7 @@ def interquartile(losses: ArrayLike) -> Floats:
 def share_at_risk(scores: ArrayLike, at_risk: ArrayLike, share: float = 0.01) -> float:
     """Judge a ranking: of the records that it puts first, the share that is truly at risk (precision at k).
 
-    Args:
-        scores: ``(N,)``, larger means more at risk.
-        at_risk: booleans ``(N,)``, such as whether LiRA finds the member at a false-positive rate of 0.001.
-        share: of the records that are put first; at least one.
-
-    Returns:
-        From 0 to 1.
+    At least one record is put first.
     """
     order = np.argsort(-checks.floats(scores=scores, ndim=1), kind="stable")
     return float(checks.boolean(at_risk=at_risk, ndim=1)[order[: max(1, round(share * len(order)))]].mean())

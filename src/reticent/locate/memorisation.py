@@ -26,12 +26,9 @@ FEWEST = 2
 def estimate(right: Tensor, inside: Tensor) -> Memorisation:
     """Estimate memorisation from what K models say of n records.
 
-    Args:
-        right: ``(K, n)``: whether a model labels a record correctly (Feldman), or its probability of the true label.
-        inside: booleans ``(K, n)``: whether a record trained a model.
-
-    Returns:
-        Scores and standard errors, NaN where the models do not tell them.
+    `right` is ``(K, n)``: whether a model labels a record correctly (Feldman), or its probability of the true label;
+    `inside` says whether a record trained a model. Scores and standard errors are NaN where the models do not tell
+    them.
     """
     means, squares = zip(*(_side(right.double(), one) for one in (inside, ~inside)), strict=True)
     return Memorisation(means[0] - means[1], (squares[0] + squares[1]).sqrt())

@@ -119,9 +119,12 @@ class Objective:
 
     Attributes:
         context: of the run, until that ends.
+        terms: the losses ``(B,)`` of records, from logits and labels, where the method is their mean and does nothing
+            else in a step: then those of several models are computed at once, where these are trained together.
     """
 
     context: Context
+    terms: Callable[[Tensor, Tensor], Tensor] | None = None
     _began: float | Tensor = math.inf
     _kept: int | None = None
 

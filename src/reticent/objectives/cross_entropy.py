@@ -19,6 +19,9 @@ class _CrossEntropy(Configured[CrossEntropy]):
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
         return functional.cross_entropy(logits, targets)
 
+    def terms(self, logits: Tensor, targets: Tensor) -> Tensor:
+        return functional.cross_entropy(logits, targets, reduction="none")
+
 
 ENTRY = ObjectiveEntry(
     CrossEntropy,

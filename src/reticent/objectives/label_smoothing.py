@@ -27,6 +27,9 @@ class _LabelSmoothing(Configured[LabelSmoothing]):
     def __call__(self, logits: Tensor, targets: Tensor, batch: Batch) -> Tensor:
         return functional.cross_entropy(logits, targets, label_smoothing=self.spec.smoothing)
 
+    def terms(self, logits: Tensor, targets: Tensor) -> Tensor:
+        return functional.cross_entropy(logits, targets, label_smoothing=self.spec.smoothing, reduction="none")
+
 
 ENTRY = ObjectiveEntry(
     LabelSmoothing,

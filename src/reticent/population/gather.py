@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 
 from reticent.errors import CorruptRunError
+from reticent.population.asking import ANSWERS
 from reticent.population.population import Population
-from reticent.population.worker import ANSWERS, Made, history
+from reticent.population.training_run import history
+from reticent.population.worker import Made
 from reticent.signals.matrix import Matrix, Rows, Signals
 from reticent.spec import Spec
 from reticent.store import Store

@@ -1,12 +1,14 @@
 """Whether the models of a population are trained as one batched computation, and how many of them at once.
 
-It is decided before anything is trained, by what the recipe is and what the store has, never by a clock: the same
-command trains the same models, however often it was interrupted.
+It is decided before anything is trained, by what the user says, what the recipe is and what the store has, so that the
+same command trains the same models, however often it was interrupted. A clock decides only where the user says so, and
+once a store (`reticent.population.picking`).
 """
 
 import random
 import warnings
 from dataclasses import replace
+from typing import Literal
 
 import numpy as np
 import torch
@@ -15,6 +17,7 @@ from torch.nn.modules.conv import _ConvNd
 
 from reticent.data.records import Records
 from reticent.objectives import OBJECTIVES
+from reticent.population import picking
 from reticent.population.population import Population
 from reticent.procedures import entry
 from reticent.procedures.base import undefended
@@ -24,33 +27,45 @@ from reticent.store import Store
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
-from reticent.training.stack import normed_alone
+from reticent.training.stacked_network import normed_alone
 from reticent.training.streams import Streams
 
 LARGEST = 16
 """Models in one stack at most, where a store has stacked models and the user does not say."""
+AUTO = "auto"
+"""The user's wish for what is faster."""
 FEW = 4
 """Records that a stack is tried on."""
 
 
-def chosen(population: Population, store: Store, wish: int | None) -> Population:
+def chosen(population: Population, store: Store, wish: int | Literal["auto"] | None, device: str) -> Population:
     """Choose how many models of a population are trained together.
 
     Args:
         population: one whose models are each trained alone.
         store: where they are kept.
-        wish: what the user says: so many, 1 for each alone; None is alone where the store has no stacked model.
+        wish: what the user says: so many, 1 for each alone, auto for what is faster; None is alone where the store has
+            no stacked model.
+        device: where they are trained.
 
     Returns:
-        The population, with another `Population.stack` where that is more than 1; what cannot be stacked stays.
+        The population, with another `Population.stack` where that is more than 1; what cannot be stacked stays. What
+        is kept of an earlier measurement goes before models that are there, and these before a new one.
 
-    Cost: one step of two networks.
+    Cost: one step of two networks; with auto seconds, once a store.
     """
     if wish == 1 or not stackable(population):
         return population
-    if wish is not None:
-        return replace(population, stack=wish)
     stacked = replace(population, stack=LARGEST)
+    if wish == AUTO:
+        known = picking.recorded(population, store)
+        if known is None and not _begun(stacked, store):
+            if _begun(population, store):
+                return population
+            known = picking.picked(population, store, device)
+        return stacked if known is None else replace(population, stack=known.stack)
+    if wish is not None:
+        return replace(population, stack=int(wish))
     return stacked if _begun(stacked, store) else population
 
 

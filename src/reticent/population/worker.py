@@ -1,63 +1,38 @@
-"""Make one model of a population: train it or find it, look at it or find what was seen, keep both in the store."""
+"""Make a model of a population: train it or find it, look at it or find what was seen, keep both in the store."""
 
 import copy
-import platform
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from functools import partial
-from typing import Any
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import nn
 
 from reticent.ambient import fixed
 from reticent.errors import ModelError, ReticentError, StoreLockedError
 from reticent.findings.training import (
     Cost,
-    CostedFacts,
     MemorisationFacts,
-    ProbeFacts,
     ProcedureFacts,
     SignalsFacts,
     StageCost,
-    TrainingFacts,
 )
-from reticent.objectives.base import Examples
-from reticent.objectives.imitation import Imitation
-from reticent.outputs import OUTPUTS, Context, Output
+from reticent.population import training_run
+from reticent.population.asking import Asker
+from reticent.population.failures import Failure, about
 from reticent.population.population import MemorisationRun, Population
-from reticent.population.probing import PROBES, Probed
+from reticent.population.together import trained_together, written_together
+from reticent.population.training_run import array, state
 from reticent.procedures import PROCEDURES, Trained
-from reticent.procedures.base import Before, snapshot, undefended
+from reticent.procedures.base import undefended
 from reticent.procedures.costs import FIRST
-from reticent.procedures.estimator import CLIPPED, Estimator
 from reticent.procedures.scored import measured
 from reticent.samplers.base import Memorisation
-from reticent.signals.probes import Probe
-from reticent.signals.query import UNSTEADY, Seen, ask, unsteady
 from reticent.spec import canonical, full, identity
 from reticent.store import Draft, Run, Store
-from reticent.training.data import Preparation
-from reticent.training.loop import History
-from reticent.training.materials import Materials, forward
+from reticent.training.materials import Materials
 from reticent.training.memory import peak
-from reticent.training.recipe import Untouched
-from reticent.usercode import told
-from reticent.version import VERSION
-
-ANSWERS = "answers"
-"""The array of ``probe.safetensors``: what a model says to a probe, ``(N, K)``."""
-LOSSES = "losses"
-"""Among a traced run's artefacts: of every member ``(E + 1, n)``, before training and after each of E epochs."""
-
-
-Failure = tuple[int, ReticentError]
-"""A model's row, and why it could not be made; the message begins with the row."""
 
 
 @dataclass(frozen=True)
@@ -105,30 +80,13 @@ def find(population: Population, store: Store, model: int) -> Made | None:
     return Made(model, training, signals, run.read(SignalsFacts), fresh=False, probes=tuple(probes))
 
 
-@contextmanager
-def _about(model: int) -> Iterator[None]:
-    """Say in an error, a user's own too, which model it is about."""
-    try:
-        yield
-    except ReticentError as error:
-        raise error.prefixed(f"model {model}: ") from error
-    except (Exception, SystemExit) as error:
-        raise ModelError(f"model {model}: {told(error)}") from error
-
-
-class Maker:
+class Maker(Asker):
     """Makes the models of one population in one process, on one device."""
 
     @fixed()
     def __init__(self, population: Population, store: Store, device: str) -> None:
-        self.population, self.store = population, store
-        self.device = torch.device(choose_device(device))
-        records, roles = population.records, population.roles
-        self.prepare = Preparation(records, self.device)
-        self.audited = self.prepare.examples(records, roles.audited)
-        self.others = self.prepare.examples(records, roles.population)
-        self.validation = self.prepare.examples(records, roles.validation)
-        self.reference = self.prepare.examples(records, roles.reference)
+        super().__init__(population, choose_device(device))
+        self.store = store
         self._fresh: dict[int, nn.Module] = {}
 
     def make_all(self, models: Sequence[int]) -> Iterator[Made | Failure]:
@@ -144,12 +102,12 @@ class Maker:
 
     def make(self, model: int) -> Made:
         """Make one model, or find it finished."""
-        with _about(model):
+        with about(model):
             return find(self.population, self.store, model) or self._make(model, *self.population.run_ids(model))
 
     def trained(self, model: int) -> tuple[Run, nn.Module]:
         """Train one model, or find it, and bring it back; nothing is kept of what it answers."""
-        with _about(model):
+        with about(model):
             run, network = self.store.found_or_made(self.population.training_id(model), partial(self._train, model))
             return run, network or self._load(model, run)
 
@@ -157,36 +115,13 @@ class Maker:
         run, made = self.store.found_or_made(training, partial(self._train, model))
         network = made = made or self._fresh.pop(model, None)
         seen, _ = self.store.found_or_made(
-            signals, lambda draft: self._look(model, network or self._load(model, run), run, draft)
+            signals, lambda draft: self.look(model, network or self._load(model, run), run, draft)
         )
         for probe, name in zip(self.population.probes, probes, strict=True):
             if self.store.find(name) is None:
                 network = network or self._load(model, run)
-                self.store.found_or_made(name, partial(self._probe, model, network, probe))
+                self.store.found_or_made(name, partial(self.probe, model, network, probe))
         return Made(model, training, signals, seen.read(SignalsFacts), fresh=made is not None, probes=probes)
-
-    def materials(self, model: int) -> Materials:
-        """Gather what one model is trained from."""
-        population = self.population
-        members = self.prepare.examples(population.records, population.members(model))
-        watched = None
-        if population.watch:
-            others = population.roles.audited[~population.membership.matrix[model]]
-            watched = self.prepare.examples(population.records, others)
-        classes, imitated, instead = population.records.classes, population.imitated, None
-        if imitated is not None:
-            answers = torch.from_numpy(imitated.answers[population.membership.members(model)])
-            instead = Imitation(imitated.spec, answers.to(self.device))
-        return Materials(
-            members,
-            self.validation,
-            self.reference,
-            self.prepare,
-            classes,
-            watched,
-            traced=population.trace,
-            instead=instead,
-        )
 
     @fixed()
     def _trained(self, model: int, before: Run | None = None) -> Trained:
@@ -194,7 +129,7 @@ class Maker:
         recipe, streams = self.population.recipe, self.population.streams(model)
         procedure = PROCEDURES[recipe.procedure.method]
         if self.population.stack > 1 and procedure.together is not None:
-            [found] = self._together([model])
+            [found] = trained_together(self.population, self._known, [model])
             if isinstance(found, ReticentError):
                 raise found
             return found
@@ -202,9 +137,8 @@ class Maker:
         with streams.lent("training"):
             if before is None or procedure.repair is None:
                 return procedure.train(recipe, materials, streams)
-            made = procedure.repair(
-                _state(before, "weights"), _state(before, "initial"), recipe, materials, streams, _before(before)
-            )
+            known = state(before, "weights"), state(before, "initial"), recipe, materials, streams
+            made = procedure.repair(*known, training_run.before(before))
         earlier = before.read(ProcedureFacts).stages or (StageCost(name=FIRST, **dict(before.read(Cost))),)
         return replace(made, facts=made.facts.with_(stages=(*earlier, *made.facts.stages)))
 
@@ -212,57 +146,22 @@ class Maker:
         """Gather what one model is trained from, with what its sampler goes by."""
         return replace(self.materials(model), memorisation=self._memorised(model))
 
-    @fixed()
-    def _together(self, models: Sequence[int]) -> list[Trained | ReticentError]:
-        """Train models as one batched computation, or by halves where the device has not the memory for all."""
-        population = self.population
-        together = PROCEDURES[population.recipe.procedure.method].together
-        assert together is not None, "a population is stacked where its training can be"
-        try:
-            return together(population.recipe, [*map(self._known, models)], [*map(population.streams, models)])
-        except torch.OutOfMemoryError:
-            if len(models) == 1:
-                raise
-        half = len(models) // 2
-        return self._together(models[:half]) + self._together(models[half:])
-
     def _train_together(self, models: Sequence[int]) -> Iterator[Failure]:
-        """Train those that are missing as one batched computation, or what comes first in their training.
+        """Train those that are missing as one batched computation, or what comes first in their training."""
+        stages = [self.population, *self.population.earlier]
+        first = self._of(stages[-1])
+        missing = [m for m in models if not any(self.store.find(stage.training_id(m)) for stage in stages)]
+        for model, made in written_together(first.population, self.store, self.device, first._known, missing):
+            if isinstance(made, ReticentError):
+                yield model, made
+            elif len(stages) == 1:
+                self._fresh[model] = made
 
-        Each is a run of the store of its own. What another process makes, or has made, is left out.
-        """
-        population, first = self.population, copy.copy(self)
-        stages = [population, *population.earlier]
-        first.population = stages[-1]
-        with ExitStack() as claims:
-            drafts: dict[int, tuple[ExitStack, Draft]] = {}
-            for model in models:
-                if any(self.store.find(stage.training_id(model)) for stage in stages):
-                    continue
-                run, claim = first.population.training_id(model), claims.enter_context(ExitStack())
-                try:
-                    draft = claim.enter_context(self.store.claim(run))
-                except StoreLockedError as error:
-                    yield model, error.prefixed(f"model {model}: ")
-                    continue
-                if self.store.find(run) is None:
-                    drafts[model] = claim, draft
-            started = time.perf_counter()
-            with peak(self.device) as memory:
-                found = first._together(list(drafts)) if drafts else []
-            seconds = (time.perf_counter() - started) / max(1, len(drafts))
-            share = None if memory.bytes is None else memory.bytes // max(1, len(drafts))
-            for (model, (claim, draft)), trained in zip(drafts.items(), found, strict=True):
-                try:
-                    with _about(model), claim:
-                        if isinstance(trained, ReticentError):
-                            raise trained
-                        first._write(model, draft, trained, seconds, share)
-                except ReticentError as error:
-                    yield model, error
-                    continue
-                if first.population is population:
-                    self._fresh[model] = trained.model
+    def _of(self, population: Population) -> "Maker":
+        """Give the maker of an earlier stage of these models."""
+        other = copy.copy(self)
+        other.population = population
+        return other
 
     def _memorised(self, model: int) -> Memorisation | None:
         """Find, or measure, the scores that a sampler goes by; None without one, or if another process measures them.
@@ -282,7 +181,7 @@ class Maker:
     def _memorise(self, model: int, spec: MemorisationRun, draft: Draft) -> None:
         population, started = self.population, time.perf_counter()
         found = measured(population.recipe, self.materials(model), population.streams(model))
-        arrays = {"scores": _array(found.scores), "errors": _array(found.errors)}
+        arrays = {"scores": array(found.scores), "errors": array(found.errors)}
         draft.write_arrays(f"{spec.kind}.safetensors", arrays)
         draft.write_arrays("roles.safetensors", {"members": population.members(model)})
         told = {"recipe": full(undefended(population.recipe)), "data": population.records.digest}
@@ -300,10 +199,8 @@ class Maker:
         first = self.population.first_stage
         if first is None:
             return None
-        other = copy.copy(self)
-        other.population = first
         try:
-            return self.store.found_or_made(first.training_id(model), partial(other._train, model))[0]
+            return self.store.found_or_made(first.training_id(model), partial(self._of(first)._train, model))[0]
         except StoreLockedError:
             if first.stack > 1:  # Alone, this model would have other bits.
                 raise
@@ -314,38 +211,9 @@ class Maker:
         started = time.perf_counter()
         with peak(self.device) as memory:
             trained = self._trained(model, before)
-        self._write(model, draft, trained, time.perf_counter() - started, memory.bytes, before)
+        cost = Cost(seconds=time.perf_counter() - started, peak_memory_bytes=memory.bytes)
+        training_run.write(draft, self.population, model, trained, cost, self.device, before)
         return trained.model
-
-    def _write(
-        self,
-        model: int,
-        draft: Draft,
-        trained: Trained,
-        seconds: float,
-        memory: int | None,
-        before: Run | None = None,
-    ) -> None:
-        """Write a training run; models that were trained together have equal shares of the seconds and the memory."""
-        population, roles = self.population, self.population.roles
-        earlier = Cost(seconds=0.0) if before is None else before.read(Cost)
-        peaks = [known for known in (memory, earlier.peak_memory_bytes) if known is not None]
-        _write_training(draft, trained)
-        ids = {"members": population.members(model), "validation": roles.validation, "reference": roles.reference}
-        draft.write_arrays("roles.safetensors", ids)
-        draft.write_json("spec.json", canonical(population.training_spec(model)) | {"recipe": full(population.recipe)})
-        draft.facts = TrainingFacts(
-            **dict(trained.facts),
-            model=model,
-            data=population.records.name,
-            seconds=seconds + earlier.seconds,
-            peak_memory_bytes=max(peaks, default=None),
-            reticent=VERSION,
-            torch=torch.__version__,
-            python=platform.python_version(),
-            device=str(self.device),
-            finished=datetime.now(UTC).isoformat(timespec="seconds"),
-        ).to_json()
 
     def network(self, made: Made) -> nn.Module:
         """Bring a finished model back."""
@@ -362,113 +230,3 @@ class Maker:
         arrays = run.arrays("weights.safetensors")
         network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
         return network.eval()
-
-    @fixed()
-    def ask(self, network: nn.Module, model: int) -> Seen:
-        """Ask a network about the audited records."""
-        with self.population.streams(model).lent("asking"):
-            return self._ask(network, self.audited, self._output(model, network))
-
-    def _ask(self, network: nn.Module, examples: Examples, output: Output | None) -> Seen:
-        population = self.population
-        return ask(network, examples, self.prepare, population.records.classes, population.queries, output)
-
-    def _output(self, model: int, network: nn.Module) -> Output | None:
-        """Build what the model's answers go through, from what its owner knows."""
-        spec, classes = self.population.recipe.output, self.population.records.classes
-        if isinstance(spec, Untouched):
-            return None
-        materials, streams = self.materials(model), self.population.streams(model)
-
-        @torch.no_grad()
-        def own(x: Tensor) -> Tensor:
-            return forward(network.eval(), self.prepare(x), classes).double()
-
-        known = Context(
-            own,
-            classes,
-            self.prepare,
-            materials.members,
-            materials.reference,
-            lambda name: streams.generator(f"output/{name}"),
-        )
-        return OUTPUTS[spec.method].build(spec, known)
-
-    def _look(self, model: int, network: nn.Module, run: Run, draft: Draft) -> None:
-        population = self.population
-        with fixed(), population.streams(model).lent("asking"):
-            output = self._output(model, network)
-            seen = self._ask(network, self.audited, output)
-            other = self._ask(network, self.others, output) if len(self.others) else None
-            again = unsteady(network, self.audited, self.prepare, population.records.classes)
-        clipped = isinstance(network, Estimator) and network.clipped
-        said = run.read(CostedFacts)
-        arrays = {"logits": seen.logits, "margins": seen.margins}
-        if other is not None:
-            arrays |= {"population_logits": other.logits, "population_margins": other.margins}
-        draft.write_arrays("signals.safetensors", arrays)
-        roles = population.roles
-        draft.write_arrays("roles.safetensors", {"audited": roles.audited, "population": roles.population})
-        asked = {"queries": full(population.queries), "output": full(population.recipe.output)}
-        draft.write_json("spec.json", canonical(population.signals_spec(model)) | asked)
-        labels = population.records.y[roles.audited]
-        correct, row = seen.accuracy(labels), population.membership.matrix[model]
-        notices = (*said.notices, *(CLIPPED,) * clipped, *(UNSTEADY,) * again)
-        draft.facts = SignalsFacts(
-            **dict(said.with_(notices=notices, selena=None, mist=None)),
-            of=run.id,
-            parameters=sum(p.numel() for p in network.parameters()),
-            members=int(row.sum()),
-            accuracy_members=float(correct[row].mean()),
-            accuracy_non_members=float(correct[~row].mean()),
-            largest_class_share=float(np.bincount(labels[row]).max() / row.sum()),
-        ).to_json()
-
-    @fixed()
-    def probed(self, model: int, network: nn.Module, probe: Probe, examples: Examples) -> Tensor:
-        """Ask a network what a probe asks of some records."""
-        population = self.population
-        with population.streams(model).lent("probing"):
-            output = None if probe.of_labels else self._output(model, network)
-            given = network.eval(), examples, self.prepare, population.records.classes, population.seed
-            return PROBES[probe.method](probe, Probed(*given, self.others, population.recipe, output))
-
-    def _probe(self, model: int, network: nn.Module, probe: Probe, draft: Draft) -> None:
-        population = self.population
-        started = time.perf_counter()
-        said = self.probed(model, network, probe, self.audited)
-        draft.write_arrays("probe.safetensors", {ANSWERS: _array(said)})
-        draft.write_arrays("roles.safetensors", {"audited": population.roles.audited})
-        draft.write_json("spec.json", canonical(population.probe_spec(model, probe)) | {"probe": full(probe)})
-        seconds = time.perf_counter() - started
-        draft.facts = ProbeFacts(of=population.training_id(model), model=model, seconds=seconds).to_json()
-
-
-def _write_training(draft: Draft, trained: Trained) -> None:
-    draft.write_arrays("weights.safetensors", {n: _array(v) for n, v in snapshot(trained.model).items()})
-    traced = trained.history.member_losses
-    artefacts = trained.artefacts | ({LOSSES: torch.stack(traced)} if traced else {})
-    for name, tensors in (("initial", trained.initial), ("artefacts", artefacts)):
-        if tensors:
-            draft.write_arrays(f"{name}.safetensors", {n: _array(v) for n, v in tensors.items()})
-    draft.write_bytes("log.jsonl", trained.history.lines().encode())
-
-
-def _state(run: Run, kind: str) -> dict[str, Tensor]:
-    return {name: torch.from_numpy(value) for name, value in run.arrays(f"{kind}.safetensors").items()}
-
-
-def _before(run: Run) -> Before:
-    return Before(history(run), _state(run, "artefacts") if "artefacts.safetensors" in run.files else {})
-
-
-def history(run: Run) -> History:
-    """Read how a training went."""
-    return History.of(run.file("log.jsonl").read_text(encoding="utf-8"))
-
-
-def _array(tensor: Tensor) -> NDArray[Any]:
-    """Take a tensor to NumPy, which has no bfloat16: that becomes float32, without loss."""
-    cpu = tensor.detach().cpu()
-    array: NDArray[Any] = (cpu.float() if cpu.dtype == torch.bfloat16 else cpu).numpy()
-    return array

@@ -4,15 +4,15 @@ import contextlib
 import errno
 import os
 import secrets
-from collections.abc import Iterator, Mapping, Sequence
-from contextvars import ContextVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO
+from typing import BinaryIO
 
-from reticent.errors import StoreError, UnwrittenError
-from reticent.findings.base import Document
+from reticent.errors import StoreError
 from reticent.interrupts import held_back
 
+Content = str | bytes | Iterable[str]
+"""Of a file: whole, or text a piece at a time."""
 ADVICE = {
     errno.ENOSPC: "free some space there, or choose another folder",
     errno.EDQUOT: "your quota there is used up: free some space, or choose another folder",
@@ -24,10 +24,6 @@ ADVICE = {
     errno.EISDIR: "a folder stands where the file should be: move it away, or choose another folder",
     errno.ENAMETOOLONG: "choose a shorter name",
 }
-
-
-_WAITING: ContextVar[tuple[Path, list[tuple[Path, Path]]] | None] = ContextVar("waiting", default=None)
-"""The folder whose files appear together, and the files that wait to be renamed, inside `together`."""
 
 
 def make_folder(folder: Path) -> None:
@@ -48,26 +44,66 @@ def there(path: Path) -> bool:
         return False
 
 
-@contextlib.contextmanager
-def together(folder: Path, document: Document, gone: Sequence[Path] = ()) -> Iterator[None]:
-    """Let the files that are written into a folder inside the block appear when it ends, in the order of their writing.
+def write_files(folder: Path, files: Mapping[str, Content], gone: Sequence[Path] = ()) -> None:
+    """Write files into a folder so that they appear together, in their order, as others are removed.
 
     Where one cannot be written, as on a full disk, none appears, and what lay there before stays.
     """
     waiting: list[tuple[Path, Path]] = []
-    held = _WAITING.set((folder, waiting))
     try:
         make_folder(folder)
-        yield
+        for name, content in files.items():
+            waiting.append((_temporary(folder / name), folder / name))
+            with _filled(*waiting[-1]) as stream:
+                stream.writelines(map(_encoded, [content] if isinstance(content, (str, bytes)) else content))
         with held_back():  # A page of one audit beside the numbers of another would be worse than a moment's wait.
             _appear(waiting)
             _remove(gone)
         _sync(folder)
-    except StoreError as error:
-        raise UnwrittenError(str(error), document) from None
     finally:
-        _WAITING.reset(held)
         _remove([temporary for temporary, _ in waiting])
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[BinaryIO]:
+    """Write a file that appears, complete, when the block ends without an error.
+
+    Until then whatever was at the path stays; after an error nothing is left behind.
+    """
+    temporary = _temporary(path)
+    try:
+        with _filled(temporary, path) as stream:
+            yield stream
+        _appear([(temporary, path)])
+        _sync(path.parent)
+    finally:
+        _remove([temporary])
+
+
+def write_file(path: Path, content: str | bytes) -> None:
+    """Write a file that appears complete or not at all; see `replacing`."""
+    with replacing(path) as stream:
+        stream.write(_encoded(content))
+
+
+def _encoded(content: str | bytes) -> bytes:
+    return content if isinstance(content, bytes) else content.encode("utf-8", "backslashreplace")
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+
+
+@contextlib.contextmanager
+def _filled(temporary: Path, path: Path) -> Iterator[BinaryIO]:
+    """Fill a file that will be renamed; its bytes are on the disk when the block ends."""
+    try:
+        with temporary.open("xb") as stream:
+            yield stream
+            stream.flush()
+            os.fsync(stream.fileno())
+    except OSError as error:
+        raise StoreError(_refusal(path, error)) from None
 
 
 def _remove(paths: Sequence[Path]) -> None:
@@ -85,54 +121,6 @@ def _appear(waiting: Sequence[tuple[Path, Path]]) -> None:
             temporary.replace(path)
         except OSError as error:
             raise StoreError(_refusal(path, error)) from None
-
-
-def replace_bytes(path: Path, content: bytes) -> None:
-    """Write a binary file that appears complete or not at all; see `replacing`."""
-    with replacing_bytes(path) as stream:
-        stream.write(content)
-
-
-@contextlib.contextmanager
-def replacing_bytes(path: Path) -> Iterator[BinaryIO]:
-    """Write a binary file; see `replacing`."""
-    with _replacing(path, "xb", {}) as stream:
-        yield stream
-
-
-@contextlib.contextmanager
-def replacing(path: Path) -> Iterator[TextIO]:
-    """Write a text file that appears, complete, when the block ends without an error.
-
-    Until then whatever was at the path stays; after an error nothing is left behind.
-    """
-    with _replacing(path, "x", {"encoding": "utf-8", "errors": "backslashreplace", "newline": ""}) as stream:
-        yield stream
-
-
-@contextlib.contextmanager
-def _replacing(path: Path, mode: str, options: Mapping[str, str]) -> Iterator[Any]:
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
-    folder, waiting = _WAITING.get() or (None, [])
-    later = folder == path.parent
-    kept = False
-    try:
-        with temporary.open(mode, **options) as stream:  # type: ignore[call-overload]
-            yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
-        if later:
-            waiting.append((temporary, path))
-            kept = True
-        else:
-            temporary.replace(path)
-            _sync(path.parent)
-    except OSError as error:
-        raise StoreError(_refusal(path, error)) from None
-    finally:
-        if not kept:
-            with contextlib.suppress(OSError):
-                temporary.unlink(missing_ok=True)
 
 
 def _sync(folder: Path) -> None:

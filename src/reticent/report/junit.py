@@ -7,7 +7,7 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 from reticent.findings.gate import Check, Gate
-from reticent.report.files import make_folder, replacing
+from reticent.report.files import make_folder, write_file
 
 NAME = "reticent gate"
 MARK = f'<testsuites name="{NAME}"'.encode()
@@ -21,8 +21,7 @@ def write_junit(path: Path, gate: Gate) -> Path:
     """Write a gate's checks as test cases; the file appears complete or not at all."""
     text = junit(gate)
     make_folder(path.parent)
-    with replacing(path) as stream:
-        stream.write(text)
+    write_file(path, text)
     return path
 
 

@@ -6,18 +6,17 @@ write. What another command wrote into the folder during the work stays. All fil
 
 import json
 import logging
-import math
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from reticent import opening
-from reticent.errors import InputError, UnwrittenError
+from reticent.errors import InputError, StoreError, UnwrittenError
 from reticent.findings.base import Document
-from reticent.report.files import make_folder, replace_bytes, replacing, there, together
+from reticent.report.files import Content, make_folder, there, write_files
 
 log = logging.getLogger(__name__)
 
@@ -166,7 +165,7 @@ class Output:
         """Look at what is in a folder before the work."""
         return cls(folder, form, kind, _stamp(folder / form.numbers))
 
-    def write(self, document: Document, files: Mapping[str, str | bytes | Iterator[str]]) -> tuple[Path, ...]:
+    def write(self, document: Document, files: Mapping[str, Content]) -> tuple[Path, ...]:
         """Write the files of a report and, last, its numbers: all of them, or none; a section gets its last line."""
         self.check(document)
         try:  # Names that are known only now, such as those of figures. What was measured is kept in the error.
@@ -177,14 +176,10 @@ class Output:
         if isinstance(section := texts.get(self.form.section or ""), (str, bytes)):
             texts[self.form.section or ""] = sealed(section)
         texts[self.form.numbers] = as_json(document.to_json())
-        with together(self.folder, document, left_over(self.folder, self.form, texts)):
-            for name, text in texts.items():
-                if isinstance(text, (str, bytes)):
-                    content = text if isinstance(text, bytes) else text.encode("utf-8", "backslashreplace")
-                    replace_bytes(self.folder / name, content)
-                    continue
-                with replacing(self.folder / name) as stream:
-                    stream.writelines(text)
+        try:
+            write_files(self.folder, texts, left_over(self.folder, self.form, texts))
+        except StoreError as error:
+            raise UnwrittenError(str(error), document) from None
         return tuple(self.folder / name for name in texts)
 
     def check(self, document: Document) -> None:
@@ -355,17 +350,4 @@ def as_json(document: Mapping[str, Any]) -> str:
     try:
         return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     except (ValueError, TypeError) as error:
-        where = _offender(document, "document")
-        raise InputError(f"{where or 'document'}: expected plain, finite values, got {error}") from None
-
-
-def _offender(value: Any, path: str) -> str | None:
-    """Find the path of the first value that JSON cannot hold."""
-    if isinstance(value, Mapping):
-        found = (_offender(item, f"{path}.{key}") for key, item in value.items())
-    elif isinstance(value, (list, tuple)):
-        found = (_offender(item, f"{path}[{i}]") for i, item in enumerate(value))
-    else:
-        plain = value is None or isinstance(value, (str, int)) or (isinstance(value, float) and math.isfinite(value))
-        return None if plain else path
-    return next((item for item in found if item), None)
+        raise InputError(f"document: expected plain, finite values, got {error}") from None

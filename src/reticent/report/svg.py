@@ -75,7 +75,9 @@ SETTINGS: dict[str, Any] = {
 @contextlib.contextmanager
 def drawing() -> Iterator[None]:
     """Draw with reticent's settings, whatever the user's Matplotlib settings are; those come back at the end."""
-    with style.context([SETTINGS], after_reset=True):
+    with style.context([SETTINGS], after_reset=True), warnings.catch_warnings():
+        # The browser's fonts draw the text; that Matplotlib's lack a letter only blurs its measure.
+        warnings.filterwarnings("ignore", "Glyph", UserWarning)
         yield
 
 
@@ -90,10 +92,7 @@ def render(figure: Figure, name: str, title: str, description: str) -> str:
     """Write a figure as an SVG element for a page."""
     stream = io.StringIO()
     settle(figure)
-    with warnings.catch_warnings():
-        # The browser's fonts draw the text; that Matplotlib's lack a letter only blurs its measure.
-        warnings.filterwarnings("ignore", "Glyph", UserWarning)
-        figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
+    figure.savefig(stream, format="svg", metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     width, height = (round(72 * inches) for inches in figure.get_size_inches())
     body = _tidy(stream.getvalue(), name)
     label = f'role="img" aria-labelledby="{name}-title {name}-desc"'
@@ -106,9 +105,7 @@ def settle(figure: Figure) -> None:
     """Lay a figure out once, so that places in pixels hold from now on and drawing does not do it again."""
     engine = figure.get_layout_engine()
     if engine is not None:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph", UserWarning)
-            engine.execute(figure)
+        engine.execute(figure)
         figure.set_layout_engine("none")
 
 

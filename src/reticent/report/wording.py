@@ -5,9 +5,6 @@ from typing import Any
 from reticent.findings.numbers import Area, Estimate, Spread
 from reticent.rounding import fraction, number, percent
 
-MARK = "†"
-"""Stands behind a share of members found that equal scores decide."""
-
 TIES = (
     "Many records have equal scores, so no threshold comes near this false positive rate: the one used flags fewer "
     "non-members, and so finds fewer members. A low share here is no sign of safety."

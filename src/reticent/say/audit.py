@@ -11,10 +11,7 @@ from reticent.say.population import unhealthy, units_told
 def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequence[str] = ()) -> AuditDocument:
     """Fill in every sentence of an audit.
 
-    Args:
-        document: its findings.
-        further: what else cannot be said: of the data, and of the training.
-        missing: attacks that compare models, where none of them could run.
+    What else cannot be said is `further`; of attacks that compare models, `missing` are those that could not run.
     """
     population, names = document.population, document.data.class_names
     said = verdict.spoken(document.verdict, document.attacks, population, names)

@@ -18,6 +18,10 @@ def plan(found: Plan, store: str) -> Iterator[tuple[str, str]]:
         processes = "one process" if found.workers == 1 else f"{found.workers} processes"
         together = f", {found.stack} models at a time as one computation" if found.stack > 1 else ""
         yield "training", f"about {_time(found.seconds)} in {processes}{together}"
+        if found.stacking is not None:
+            times = found.stacking.microseconds.items()
+            told = "; ".join(f"{micro:,.0f} µs {_way(count)}" for count, micro in times)
+            yield "measured", f"a step of one model takes {told}"
         yield "memory", f"about {found.memory_bytes / 2**30:.1f} GiB"
         yield "disk", f"about {_size(found.disk_bytes)}"
     else:
@@ -32,6 +36,11 @@ def plan(found: Plan, store: str) -> Iterator[tuple[str, str]]:
     for rate in found.rates:
         needed = f"not measurable: needs {rate.non_members_needed:,} non-members a model"
         yield f"TPR at FPR {rate.fpr:g}", "measurable" if rate.measurable else needed
+
+
+def _way(count: str) -> str:
+    """Say how so many models are trained."""
+    return "one by one" if count == "1" else f"{count} at a time"
 
 
 def _time(seconds: float) -> str:

@@ -8,12 +8,21 @@ from reticent.data.records import listed
 from reticent.data.units import Units
 from reticent.findings.audit import Leak
 from reticent.findings.population import Population
+from reticent.findings.training import Stacking
 from reticent.rounding import percent
 from reticent.say.grammar import agree, plural, short, some
 
 MUCH = 0.2
 """A larger share of the records is much for one person."""
 UNLEARNED = "a model that learned nothing has nothing to leak"
+
+
+def training(picked: Stacking) -> str:
+    """Name the training whose way was picked by what was measured."""
+    alone, best = picked.microseconds["1"], picked.microseconds[str(picked.stack)]
+    if picked.stack == 1:
+        return "training one by one, which was measured to be as fast as together"
+    return f"training {picked.stack} models at a time, which was measured to be {alone / best:.1f} times as fast"
 
 
 def problem(accuracy: float, share: float, chance: float, members: int) -> str:

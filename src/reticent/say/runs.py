@@ -16,10 +16,15 @@ KINDS = {
     Kind.SIGNALS: "signals of models",
     Kind.PROBE: "of answers to further questions",
     Kind.MEMORISATION: "memorisation scores",
+    Kind.STACKING: "how models are trained together",
     Kind.REPAIR: "repaired models",
     Kind.UNKNOWN: "unknown",
 }
-OF: dict[object, str] = {Kind.MEMORISATION: "memorisation by ", Kind.REPAIR: "repair of "}
+OF: dict[object, str] = {
+    Kind.MEMORISATION: "memorisation by ",
+    Kind.REPAIR: "repair of ",
+    Kind.STACKING: "how to train ",
+}
 """What stands before the recipe of what is no plain run of it."""
 USUAL = {"objective": "cross-entropy", "sampler": "shuffle", "procedure": "plain", "augmentation": "none"}
 """Parts of a recipe that are named only where they are not these."""

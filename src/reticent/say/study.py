@@ -44,11 +44,8 @@ def spoken(
 ) -> StudyDocument:
     """Write the sentences into a study.
 
-    Args:
-        document: without sentences.
-        caution: what no scale of the study can say.
-        notes: settings, and what was noted of each while it was measured.
-        without_interval: fewer seeds than `FEW` give its numbers no interval.
+    `caution` is what no scale of it can say, and `notes` are settings and what was noted of each; fewer seeds than
+    `FEW` give numbers no interval.
     """
     said = list(caution)
     if document.scale.seeds < FEW:

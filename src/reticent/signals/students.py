@@ -32,19 +32,8 @@ def losses(
 ) -> Tensor:
     """Distil a student and note the cross-entropy of every record after each epoch.
 
-    Args:
-        spec: how many epochs.
-        network: the model, in eval mode.
-        examples: the audited records ``(N,)``.
-        others: records that no model was trained on, and that are not among those ``(Z,)``.
-        prepare: from stored records to model input.
-        classes: number of classes C.
-        recipe: of the model; the student has its architecture and optimizer, no augmentation and no sampler.
-        streams: of the student.
-        output: what the model's answers go through.
-
-    Returns:
-        ``(N, epochs)``, in nats.
+    In nats ``(N, epochs)``. The `others` are records that no model was trained on; the student has the model's
+    architecture and optimizer, no augmentation and no sampler.
     """
     empty = Examples(others.x[:0], others.y[:0])
     materials = Materials(others, empty, empty, prepare, classes)

@@ -81,14 +81,8 @@ def whole(weights: Mapping[str, Tensor]) -> Masks:
 def pruned(scores: Mapping[str, Tensor], masks: Masks, share: float, scope: Scope) -> Masks:
     """Leave so large a share of all weights, or of each layer's: those of the largest scores among those still left.
 
-    Args:
-        scores: one a weight, at least 0.
-        masks: what is left; the new masks lie within these.
-        share: of all weights, pruned ones counted: not of those still left.
-        scope: whether all weights are ranked together, or each layer's.
-
-    Raises:
-        ModelError: a whole layer would go.
+    Pruned weights count in the share, and the new masks lie within the given ones. A whole layer never goes: that is
+    refused.
     """
     left = {name: torch.where(masks[name], value.detach().cpu(), -1.0) for name, value in scores.items()}
     found: Masks = {}

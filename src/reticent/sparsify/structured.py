@@ -61,17 +61,8 @@ def pruned_filters(
 ) -> Masks:
     """Leave so large a share of each layer's filters, or of all: those of the largest scores among those still left.
 
-    Args:
-        parameters: by name.
-        found: which channels can go.
-        masks: what is left; the new masks lie within these.
-        share: of the filters that can go, pruned ones counted.
-        scope: whether all filters are ranked together, or each layer's, with those that its answers are added to.
-        criterion: by what.
-        generator: for chance.
-
-    Raises:
-        ModelError: a whole layer would go.
+    Pruned filters count in the share, the new masks lie within the given ones, and layers whose answers are added are
+    one. A whole layer never goes: that is refused.
     """
     scores = {
         str(index): _scores(group, parameters, masks, criterion, generator)

@@ -142,11 +142,13 @@ class Store:
             raise UnreadableRunError(unreadable(folder, problems[0]))
         return run, lasting
 
-    def found_or_made(self, run_id: str, make: Callable[[Draft], Made]) -> tuple[Run, Made | None]:
-        """Find a run, or claim it and make it: the run, and what `make` gave if it was made now."""
+    def found_or_made(
+        self, run_id: str, make: Callable[[Draft], Made], patience: float | None = None
+    ) -> tuple[Run, Made | None]:
+        """Find a run, or claim it, as `claim` does, and make it: the run, and what `make` gave if it was made now."""
         run, made = self.find(run_id), None
         if run is None:
-            with self.claim(run_id) as draft:
+            with self.claim(run_id, patience) as draft:
                 run = self.find(run_id)
                 if run is None:
                     made = make(draft)

@@ -193,6 +193,10 @@ class Bench:
             yield store, train(job.population, store, executor=job.executor, progress=self.work.progress)
 
 
+Parts = Callable[[Results], Sequence[Part]]
+"""Takes the numbers that a claim stands on out of the results."""
+
+
 @dataclass(frozen=True)
 class Claim:
     """What a paper says, or what we say beside it, and how it is judged here.
@@ -212,12 +216,12 @@ class Claim:
     text: str
     source: str
     rule: str
-    parts: Callable[[Results], Sequence[Part]]
+    parts: Parts
     origin: Origin = "paper"
     networks: tuple[str, ...] = ()
 
 
-def each(ask: Callable[[Results, Setting], Iterable[Part]]) -> Callable[[Results], list[Part]]:
+def each(ask: Callable[[Results, Setting], Iterable[Part]]) -> Parts:
     """Ask the same of each setting."""
     return lambda results: [part for one in results.settings for part in ask(results, one)]
 

@@ -18,14 +18,15 @@ from reticent.say.grammar import listed
 from reticent.spec import Spec
 from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.judging import Part, better, voided
-from reticent.studies.matching import Controls, Parts, controls, estimated
-from reticent.studies.measured import Measured, Pairs
+from reticent.studies.matching import Controls, Weighed, controls, estimated
+from reticent.studies.measured import Measured, Pairs, Recipe
 from reticent.studies.metrics import AUC, JUDGED, METRICS, POINTS, beside, even
 
 WIDTHS = ("widths", "width", "growth")
 """Options of architectures that say how wide they are; the first that is given counts."""
 NONE = "No defense"
-"""The undefended row."""
+UNDEFENDED = Recipe(None, "cross-entropy alone")
+"""The undefended row, and how it is trained."""
 UNMATCHED = f"It can't be told where the interval of the accuracy that controls miss leaves {100 * POINTS:g} points."
 
 
@@ -38,7 +39,7 @@ def matched(bench: Bench, found: Found, rows: Sequence[Measured], pairs: Pairs, 
     """
     control = controls(bench, rows[0], rows[1:])
     for metric in ("accuracy", *metrics):
-        excess: dict[str, Parts] = {rows[0].name: []}  # It is its own control.
+        excess: dict[str, Weighed] = {rows[0].name: []}  # It is its own control.
         excess |= {row.name: control.excess(row, metric) for row in rows[1:]}
         found.numbers |= {(row.name, f"excess_{metric}"): estimated(excess[row.name]) for row in rows[1:]}
         key = "excess_accuracy" if metric == "accuracy" else metric

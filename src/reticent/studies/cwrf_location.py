@@ -16,11 +16,11 @@ from reticent.locate.scoring import Scoring
 from reticent.locate.topk_mask import shuffled_mask, topk_mask
 from reticent.options import Options
 from reticent.studies import presets
-from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study, each
+from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study
 from reticent.studies.derived import COLUMNS, Model, derived, scales
-from reticent.studies.judging import Part, better, no_worse
+from reticent.studies.judging import better, no_worse
 from reticent.studies.measured import differences
-from reticent.studies.metrics import POINTS, difference, dots
+from reticent.studies.metrics import POINTS, differ, dots, together
 
 PRUNED = 0.85
 """Share of the weights that is pruned, as in the paper."""
@@ -59,19 +59,6 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     yield Figure(name=setting.key, title=f"M1, M2 and M3, {setting.label}", panels=panels)
 
 
-def _figure(results: Results, one: Setting) -> Iterator[Part]:
-    yield difference(results, one, "M2 - M1", "accuracy", no_worse)
-    yield difference(results, one, "M2 - M3", "accuracy", better)
-
-
-def _value(results: Results, one: Setting) -> Iterator[Part]:
-    yield difference(results, one, "M2 - M2 from new values", "accuracy", no_worse, turned=True)
-
-
-def _place(results: Results, one: Setting) -> Iterator[Part]:
-    yield difference(results, one, "M2 - M2 at random", "accuracy", better)
-
-
 LACKS = "implied by section 4.4; a control that the paper lacks"
 OPTIONS: Options = {"located": 4}
 STUDY = Study(
@@ -89,7 +76,7 @@ STUDY = Study(
             "section 4.4, Fig. 4",
             f"In each setting: M2 is not less accurate than M1 by more than {100 * POINTS:g} points, and is more "
             f"accurate than M3 by {100 * POINTS:g} points or more.",
-            each(_figure),
+            together(differ([("M2", "M1")], ("accuracy", no_worse)), differ([("M2", "M3")], ("accuracy", better))),
             networks=("ResNet",),
         ),
         Claim(
@@ -98,7 +85,7 @@ STUDY = Study(
             LACKS,
             f"In each setting: M2 from another draw of its initial values is not less accurate than M2 by more than "
             f"{100 * POINTS:g} points.",
-            each(_value),
+            differ([("M2", "M2 from new values")], ("accuracy", no_worse), turned=True),
             "ours",
         ),
         Claim(
@@ -107,7 +94,7 @@ STUDY = Study(
             LACKS,
             f"In each setting: M2 is more accurate than the same with a random mask that keeps as many weights of each "
             f"parameter tensor, by {100 * POINTS:g} points or more.",
-            each(_place),
+            differ([("M2", "M2 at random")], ("accuracy", better)),
             "ours",
         ),
     ),

@@ -11,12 +11,12 @@ from dataclasses import replace
 
 from reticent.findings.study import DotsPanel, Figure, Level
 from reticent.options import Options
-from reticent.studies import beyond, presets, repairing
+from reticent.studies import presets, repairing
 from reticent.studies.base import Bench, Claim, Found, Results, Scale, Setting, Study, each
-from reticent.studies.beyond import NONE, UNMATCHED
+from reticent.studies.beyond import NONE, UNDEFENDED, UNMATCHED
 from reticent.studies.cwrf_defenses.printed import TITLES, titles
 from reticent.studies.judging import Part
-from reticent.studies.measured import Pairs, Recipes, collect, measure_all
+from reticent.studies.measured import Pairs, Recipe, Recipes, measure_all
 from reticent.studies.metrics import AUC, JUDGED, METRICS, columns
 from reticent.studies.repairing import Chosen, acts, lower, lowers
 
@@ -45,10 +45,14 @@ OF_BATCH_NORM = {
 NORMED = ("CNN", "ResNet")
 
 
+def others(setting: Setting) -> dict[str, tuple[str, ...]]:
+    """List the readings of a setting that are not of a length."""
+    return READINGS | (OF_BATCH_NORM if setting.network in NORMED else {})
+
+
 def readings(setting: Setting) -> list[str]:
     """Name the readings of a setting: one a length, and the others."""
-    others = READINGS | (OF_BATCH_NORM if setting.network in NORMED else {})
-    return [USUAL, *(lasting(epochs) for epochs in setting.options["lengths"]), *others]
+    return [USUAL, *map(lasting, setting.options["lengths"]), *others(setting)]
 
 
 def lasting(epochs: int) -> str:
@@ -66,21 +70,19 @@ def alone(title: str, epochs: int) -> str:
     return f"{title}, {epochs} epochs"
 
 
-def _rows(bench: Bench, chosen: Chosen) -> tuple[Recipes, dict[str, Options]]:
-    """List what is trained: by row, its defense and a word on it; and what stands beside the defense."""
-    rows: dict[str, tuple[str | None, str]] = {NONE: (None, "cross-entropy alone")}
-    beside: dict[str, Options] = {}
+def _rows(bench: Bench, chosen: Chosen) -> Recipes:
+    made = {NONE: UNDEFENDED}
     for title, name in titles(bench.options["defenses"]).items():
         defense = chosen.named(name)
-        rows[title] = defense, defense
+        made[title] = Recipe(defense, defense)
         for epochs in bench.options["lengths"]:
-            rows[alone(title, epochs)] = defense, f"{defense}, {epochs} epochs"
-            beside[alone(title, epochs)] = {"epochs": epochs}
-            rows[read(title, lasting(epochs))] = (chosen.joined(name, f"tuning_epochs={epochs}"),) * 2
-        for reading, options in (READINGS | OF_BATCH_NORM).items():
-            if reading in readings(bench.setting):
-                rows[read(title, reading)] = (chosen.joined(name, *options),) * 2
-    return rows, beside
+            made[alone(title, epochs)] = Recipe(defense, f"{defense}, {epochs} epochs", epochs)
+            joined = chosen.joined(name, f"tuning_epochs={epochs}")
+            made[read(title, lasting(epochs))] = Recipe(joined, joined)
+        for reading, options in others(bench.setting).items():
+            joined = chosen.joined(name, *options)
+            made[read(title, reading)] = Recipe(joined, joined)
+    return made
 
 
 def _pairs(bench: Bench, chosen: Chosen) -> Pairs:
@@ -108,21 +110,18 @@ def over(row: str) -> str:
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
     chosen = repairing.choose(bench, bench.options["defenses"])
-    rows = measure_all(bench, *_rows(bench, chosen))
+    rows = measure_all(bench, _rows(bench, chosen))
     known = {row.name: row for row in rows}
     for title in titles(bench.options["defenses"]):
         same = known[read(title, lasting(chosen.tuning_epochs))]
         rows.append(replace(same, name=read(title, USUAL)))
     plain = {acts(title): (title, NONE) for title in titles(bench.options["defenses"])}
-    found, pairs = collect(rows, plain), _pairs(bench, chosen)
-    beyond.matched(bench, found, rows, pairs, repairing.LEAKS)
+    found = repairing.concluded(bench, chosen, rows, plain, _pairs(bench, chosen))
     for attack in JUDGED:
         for title in titles(bench.options["defenses"]):
             for row in (read(title, reading) for reading in readings(bench.setting)):
                 found.numbers[row, f"adds_auc_{attack}"] = found.numbers[adds(row), f"auc_{attack}"]
                 found.numbers[row, f"over_auc_{attack}"] = found.numbers[over(row), f"auc_{attack}"]
-    repairing.diagnosed(bench, found, rows)
-    found.notes += chosen.notes
     return found
 
 
@@ -182,37 +181,34 @@ def _claims(name: str, attack: str) -> tuple[Claim, Claim]:
     )
 
 
-OPTIONS: Options = {
-    "defenses": ("relaxloss", "hamp"),
-    "rates": presets.RATES,
-    "lengths": presets.lengths(100),
-    "fpr": 0.01,
-}
-TINY = OPTIONS | {"defenses": ("relaxloss",), "rates": (0.01, 0.05), "lengths": presets.lengths(40)[1:3]}
-PART = OPTIONS | {"defenses": ("relaxloss",), "rates": (0.001, 0.05), "levels": presets.LEVELS}
+BOTH: Options = {"defenses": ("relaxloss", "hamp")}
+ONE: Options = {"defenses": ("relaxloss",)}
 STUDY = Study(
     name="cwrf-readings",
     title="Does what CWRF adds turn with how its paper is read?",
     paper=presets.FANG_AND_KIM,
     scales={
         "tiny": Scale(
-            (presets.repaired(presets.CWRF_TINY, TINY),),
+            (presets.repaired(presets.CWRF_TINY, ONE | presets.TINY_REPAIRS),),
             1,
             "A part of Location30, RelaxLoss, 8 models a row, 1 seed: some minutes on two cores.",
         ),
         "small": Scale(
-            (presets.repaired(presets.CWRF_LOCATION, OPTIONS), presets.repaired(presets.CWRF_CNN, PART)),
+            (
+                presets.repaired(presets.CWRF_LOCATION, BOTH | presets.REPAIRS),
+                presets.repaired(presets.CWRF_CNN, ONE | presets.FEW_REPAIRS),
+            ),
             3,
             "Location30 with RelaxLoss and HAMP, a part of CIFAR-10 with RelaxLoss, 8 models a row, 3 seeds: some "
             "hours on two cores.",
         ),
         "gpu": Scale(
-            (presets.repaired(presets.CWRF_GPU, OPTIONS | {"lengths": presets.lengths(40)}),),
+            (presets.repaired(presets.CWRF_GPU, BOTH | presets.SHORT_REPAIRS),),
             1,
             "A part of CIFAR-10 with ResNet18, 40 epochs, 8 models a row, 1 seed: for one large GPU.",
         ),
         "paper": Scale(
-            (presets.repaired(presets.PAPER_RESNET18, OPTIONS),),
+            (presets.repaired(presets.PAPER_RESNET18, BOTH | presets.REPAIRS),),
             3,
             "CIFAR-10 with ResNet18, 100 epochs, 10 models a row, 3 seeds: days on one GPU.",
         ),
@@ -225,7 +221,7 @@ STUDY = Study(
         *(f"{what}auc_{attack}" for attack in JUDGED for what in ("", "adds_", "over_")),
         *("entropy_initial", "accuracy_rewound"),
     ),
-    claims=tuple(claim for name in OPTIONS["defenses"] for attack in JUDGED for claim in _claims(name, attack)),
+    claims=tuple(claim for name in BOTH["defenses"] for attack in JUDGED for claim in _claims(name, attack)),
     draw=drawn,
     caution=(
         presets.LOST,

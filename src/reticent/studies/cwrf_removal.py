@@ -7,6 +7,7 @@ many of each parameter tensor, drawn by chance.
 """
 
 from collections.abc import Iterator
+from functools import partial
 
 from torch import Tensor, nn
 
@@ -15,11 +16,11 @@ from reticent.locate.scoring import Scoring
 from reticent.locate.topk_mask import shuffled_mask, topk_mask
 from reticent.options import Options
 from reticent.studies import presets
-from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study, each
+from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study
 from reticent.studies.derived import COLUMNS, Model, derived, scales
-from reticent.studies.judging import Part, better, no_worse
-from reticent.studies.measured import Pairs, Rows, differences
-from reticent.studies.metrics import AUC, LOSS, METRICS, POINTS, beside, difference, lines
+from reticent.studies.judging import better, no_worse
+from reticent.studies.measured import Pairs, differences
+from reticent.studies.metrics import AUC, LOSS, METRICS, POINTS, Rows, differ, lines
 
 WHOLE, TUNED = "Whole", ", fine-tuned"
 HOW = ("", TUNED)
@@ -49,7 +50,7 @@ def _rows(options: Options) -> dict[str, str]:
 
 def _pairs(options: Options) -> Pairs:
     whole = [(sparse(share) + how, WHOLE) for share in options["sparsities"] for how in HOW]
-    return differences(whole + [_two(share, how) for share in options["shares"] for how in HOW])
+    return differences(whole + [pair for how in HOW for pair in _few(options, how)])
 
 
 def _two(share: float, how: str) -> Rows:
@@ -103,25 +104,12 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     yield Figure(name=setting.key, title=f"Removing weights, {setting.label}", panels=panels)
 
 
-def _accurate(results: Results, one: Setting) -> Iterator[Part]:
-    for share in one.options["sparsities"]:
-        yield difference(results, one, beside(sparse(share) + TUNED, WHOLE), "accuracy", no_worse)
+def _many(options: Options) -> list[Rows]:
+    return [(sparse(share) + TUNED, WHOLE) for share in options["sparsities"]]
 
 
-def _leaks(results: Results, one: Setting) -> Iterator[Part]:
-    for share in one.options["sparsities"]:
-        yield difference(results, one, beside(sparse(share) + TUNED, WHOLE), "gap", no_worse, turned=True)
-
-
-def _needed(results: Results, one: Setting) -> Iterator[Part]:
-    for share in one.options["shares"]:
-        yield difference(results, one, beside(*_two(share, "")), "accuracy", better, turned=True)
-
-
-def _private(results: Results, one: Setting) -> Iterator[Part]:
-    for share in one.options["shares"]:
-        yield difference(results, one, beside(*_two(share, TUNED)), "auc_loss", better)
-        yield difference(results, one, beside(*_two(share, TUNED)), "accuracy", no_worse)
+def _few(options: Options, how: str) -> list[Rows]:
+    return [_two(share, how) for share in options["shares"]]
 
 
 LACKS = "implied by section 3; a control that the paper lacks"
@@ -142,7 +130,7 @@ STUDY = Study(
             "section 3, Fig. 1a",
             f"In each setting and at each share removed: after fine-tuning, accuracy is not lower than that of the "
             f"whole network by more than {100 * POINTS:g} points.",
-            each(_accurate),
+            differ(_many, ("accuracy", no_worse)),
             networks=("ResNet",),
         ),
         Claim(
@@ -151,7 +139,7 @@ STUDY = Study(
             "section 3, Fig. 1b",
             f"In each setting and at each share removed: after fine-tuning, the gap is not smaller than that of the "
             f"whole network by more than {LOSS:g} nats.",
-            each(_leaks),
+            differ(_many, ("gap", no_worse), turned=True),
             networks=("ResNet",),
         ),
         Claim(
@@ -160,7 +148,7 @@ STUDY = Study(
             LACKS,
             f"In each setting and at each share: without the most vulnerable weights, and not fine-tuned, accuracy is "
             f"lower than without as many of each tensor, drawn by chance, by {100 * POINTS:g} points or more.",
-            each(_needed),
+            differ(partial(_few, how=""), ("accuracy", better), turned=True),
             "ours",
         ),
         Claim(
@@ -169,7 +157,7 @@ STUDY = Study(
             LACKS,
             f"In each setting and at each share: after fine-tuning, a loss threshold's AUC is lower by {AUC:g} or "
             f"more, at an accuracy that is not lower by more than {100 * POINTS:g} points.",
-            each(_private),
+            differ(partial(_few, how=TUNED), ("auc_loss", better), ("accuracy", no_worse)),
             "ours",
         ),
     ),

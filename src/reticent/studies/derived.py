@@ -16,7 +16,7 @@ from reticent.options import Options
 from reticent.population.worker import Made, Maker
 from reticent.procedures import plain
 from reticent.procedures.two_stage import shortened, tuning
-from reticent.report.files import make_folder, replace_bytes
+from reticent.report.files import make_folder, write_file
 from reticent.signals.matrix import log_probability
 from reticent.spec import identity
 from reticent.store import Store
@@ -109,13 +109,8 @@ Make = Callable[[Model], Sequence[nn.Module]]
 def derived(bench: Bench, rows: Mapping[str, str], make: Make, pairs: Pairs) -> Found:
     """Measure networks made of a population's first models: accuracy, losses, gap and what a loss threshold finds.
 
-    Each model's answers are kept in the bench's folder, so that an interrupted study makes none of them twice.
-
-    Args:
-        bench: what is measured with; ``located`` of its options is how many models are looked at.
-        rows: by the name of a network, in the order in which `make` returns them, a word on it.
-        make: makes the networks of one model.
-        pairs: by the name of a difference, the row that is taken and the row that is taken off.
+    Each model's answers are kept in the bench's folder, so that an interrupted study makes none of them twice. `rows`
+    are in the order in which `make` returns the networks of one model.
     """
     job = bench.job()
     with bench.made(job) as (store, made):
@@ -160,5 +155,5 @@ def _kept(bench: Bench, maker: Maker, store: Store, made: Made, make: Make, coun
     stream = BytesIO()
     np.save(stream, found, allow_pickle=False)
     make_folder(bench.folder)
-    replace_bytes(path, stream.getvalue())
+    write_file(path, stream.getvalue())
     return found

@@ -22,7 +22,7 @@ MOST = 8
 """So many networks are stopped at most."""
 KNOWN = 1e-12
 """The error of what is known."""
-Parts = list[tuple[float, Replicated]]
+Weighed = list[tuple[float, Replicated]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,7 +35,7 @@ class Controls:
     stopped: tuple[Measured, ...]
     whole: Mapping[str, Measured]
 
-    def excess(self, row: Measured, metric: str) -> Parts:
+    def excess(self, row: Measured, metric: str) -> Weighed:
         """Say what a row has beyond its control, in one metric; of the accuracy nothing where it is read off there."""
         weights, around = self._held(row)
         if around is not None and metric == "accuracy":
@@ -82,7 +82,7 @@ class Controls:
         return kept[above - 1], kept[above]
 
 
-def estimated(parts: Parts) -> Estimate:
+def estimated(parts: Weighed) -> Estimate:
     """Take what `Controls.excess` says as a number."""
     return combined(parts) if parts else Estimate(0.0, KNOWN)
 

@@ -7,7 +7,7 @@ of such differences, have the error that belongs to them.
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -23,7 +23,6 @@ from reticent.auditing.weighted_roc import FIXED, Weights
 from reticent.errors import InputError
 from reticent.jobs import document
 from reticent.jobs.config import Job
-from reticent.options import Options
 from reticent.population.gather import signals
 from reticent.population.worker import Made
 from reticent.say.grammar import sentence
@@ -31,16 +30,30 @@ from reticent.signals.correct import correct
 from reticent.signals.matrix import log_probability
 from reticent.store import Store
 from reticent.studies.base import Bench, Found
-from reticent.studies.metrics import beside, even
+from reticent.studies.metrics import Rows, beside, even
 from reticent.studies.numbers import Estimate, Floats, Replicated, combined
 
 Bools = NDArray[np.bool_]
 Measures = dict[str, Replicated]
-Recipes = Mapping[str, tuple[str | None, str]]
-"""By row, its defense and a word on it."""
-Rows = tuple[str, str]
 Pairs = Mapping[str, Rows]
 """By the name of a difference, the row that is taken and the row that is taken off."""
+
+
+class Recipe(NamedTuple):
+    """How the models of a row are trained, and a word on it; without epochs, for as many as the setting has."""
+
+    defense: str | None
+    about: str
+    epochs: int | None = None
+
+    def job(self, bench: Bench, **more: Any) -> Job:
+        """Prepare its population."""
+        lasting = {} if self.epochs is None else {"epochs": self.epochs}
+        return bench.job(self.defense, **lasting, **more)
+
+
+Recipes = dict[str, Recipe]
+"""By row."""
 
 
 def differences(rows: Iterable[Rows]) -> dict[str, Rows]:
@@ -212,11 +225,10 @@ def _paired(rows: Sequence[Measured]) -> None:
             )
 
 
-def measure_all(bench: Bench, recipes: Recipes, beside: Mapping[str, Options] | None = None) -> list[Measured]:
-    """Measure a population for each row, with options beside its defense; what cannot be trained is refused first."""
-    more = beside or {}
-    jobs = {name: bench.job(defense, **more.get(name, {})) for name, (defense, _) in recipes.items()}
-    return [measure(bench, name, job, recipes[name][1]) for name, job in jobs.items()]
+def measure_all(bench: Bench, recipes: Recipes) -> list[Measured]:
+    """Measure a population for each row; what cannot be trained is refused first."""
+    jobs = {name: one.job(bench) for name, one in recipes.items()}
+    return [measure(bench, name, job, recipes[name].about) for name, job in jobs.items()]
 
 
 def collect(rows: Sequence[Measured], pairs: Pairs) -> Found:

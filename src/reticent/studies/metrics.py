@@ -3,11 +3,12 @@
 The smallest differences that matter were fixed before anything was measured.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from reticent.findings.study import Column, DotsPanel, Form, Level, LinesPanel
-from reticent.studies.base import Results, Setting
+from reticent.options import Options
+from reticent.studies.base import Parts, Results, Setting, each
 from reticent.studies.judging import Part
 
 LOSS, POINTS, AUC = 0.02, 0.02, 0.01
@@ -99,6 +100,8 @@ def columns(*metrics: str) -> tuple[Column, ...]:
 
 Ask = Callable[..., Part]
 """`better` or `no_worse` of `reticent.studies.judging`."""
+Rows = tuple[str, str]
+"""The row that is taken, and the row that is taken off."""
 AS_CONTROL = Level(label="as its control", value=0.0)
 
 
@@ -108,6 +111,24 @@ def difference(results: Results, one: Setting, pair: str, metric: str, ask: Ask,
     form: Form = "points" if known.form == "share" else "difference"
     label = f"{known.name or known.label}, {pair.replace(' - ', ' against ')}, {one.label}"
     return ask(label, results.get(one.key, pair, metric), known.least, lower=known.lower != turned, metric=form)
+
+
+def differ(
+    rows: Iterable[Rows] | Callable[[Options], Iterable[Rows]], *asks: tuple[str, Ask], turned: bool = False
+) -> Parts:
+    """Ask such questions, by metric, of each difference of two rows, which may depend on a setting's options."""
+    return each(
+        lambda results, one: (
+            difference(results, one, beside(*pair), metric, ask, turned=turned)
+            for pair in (rows(one.options) if callable(rows) else rows)
+            for metric, ask in asks
+        )
+    )
+
+
+def together(*asks: Parts) -> Parts:
+    """Ask one after the other."""
+    return lambda results: [part for ask in asks for part in ask(results)]
 
 
 def dots(

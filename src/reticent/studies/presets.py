@@ -149,12 +149,6 @@ def repaired(setting: Setting, options: Options, **more: Any) -> Setting:
     return replace(setting, **{"base": base, "options": options, **more})
 
 
-RATES = (0.001, 0.01, 0.03, 0.05)
-"""r, as in the paper's Table 2."""
-LEVELS = (0.25, 0.5, 1.0, 1.5)
-"""Of RelaxLoss, where its level is chosen."""
-
-
 def asked(setting: Setting, options: Options) -> Setting:
     """Ask of a setting's models what needs no attack of references."""
     return replace(setting, base=setting.base | {"attacks": ("loss",)}, options=options)
@@ -164,6 +158,14 @@ def lengths(epochs: int) -> tuple[int, ...]:
     """List the lengths of CWRF's fine-tuning that are tried, which are 5, 10, 25 and 50 of 100 epochs."""
     return tuple(max(2, round(share * epochs)) for share in (0.05, 0.1, 0.25, 0.5))
 
+
+REPAIRS: Options = {"rates": (0.001, 0.01, 0.03, 0.05), "lengths": lengths(100), "fpr": 0.01}
+"""r, as in the paper's Table 2, lengths of the fine-tuning and the rate of false positives."""
+TINY_REPAIRS: Options = REPAIRS | {"rates": (0.01, 0.05), "lengths": lengths(40)[1:3]}
+LEVELS: Options = {"levels": (0.25, 0.5, 1.0, 1.5)}
+"""Of RelaxLoss, where its level is chosen."""
+FEW_REPAIRS: Options = REPAIRS | LEVELS | {"rates": (0.001, 0.05)}
+SHORT_REPAIRS: Options = REPAIRS | {"lengths": lengths(40)}
 
 FANG_AND_KIM = (
     "Fang and Kim (2026), Learnability and privacy vulnerability are entangled in a few critical weights, ICLR."

@@ -21,7 +21,7 @@ from reticent.studies import beyond, matching
 from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.beyond import NONE
 from reticent.studies.judging import Part, voided
-from reticent.studies.measured import Measured, measure
+from reticent.studies.measured import Measured, Pairs, collect, measure
 from reticent.studies.metrics import JUDGED, POINTS, beside
 from reticent.studies.numbers import Estimate
 
@@ -191,6 +191,15 @@ def lowers(results: Results, one: Setting, title: str, metric: str) -> bool:
 def lower(results: Results, one: Setting, name: str, metric: str, label: str, *, acting: bool = True) -> Part:
     """Ask whether a leak is lower at matched accuracy, if that is matched and the defense does anything."""
     return voided(beyond.lower(results, one, name, metric, label), None if acting else "condition")
+
+
+def concluded(bench: Bench, chosen: Chosen, rows: Sequence[Measured], plain: Pairs, even: Pairs) -> Found:
+    """Turn measures into numbers: of rows, of pairs as they are and of pairs at matched accuracy, and what CWRF did."""
+    found = collect(rows, plain)
+    beyond.matched(bench, found, rows, even, LEAKS)
+    diagnosed(bench, found, rows)
+    found.notes += chosen.notes
+    return found
 
 
 def diagnosed(bench: Bench, found: Found, rows: Iterable[Measured]) -> None:

@@ -17,7 +17,7 @@ from reticent.jobs.work import Reported, Work
 from reticent.options import Options
 from reticent.population.train import Callback
 from reticent.population.worker import choose_device
-from reticent.report.files import make_folder, replacing
+from reticent.report.files import make_folder, write_file
 from reticent.report.output import STUDY, Output, sealed
 from reticent.say.grammar import sentence
 from reticent.say.study import beforehand
@@ -197,8 +197,7 @@ def _part(study: Study, bench: Bench) -> Path:
 
 def _measured(study: Study, bench: Bench, path: Path) -> Found:
     found = study.measure(bench)
-    with replacing(path) as stream:
-        stream.write(found.to_json())
+    write_file(path, found.to_json())
     return found
 
 

@@ -31,6 +31,11 @@ class Preparation:
             self._scale = (1 / (255 * std)).float().to(device)
             self._shift = (-mean / std).float().to(device)
 
+    @property
+    def as_stored(self) -> bool:
+        """Tell whether the model input is the stored records."""
+        return self._scale is None
+
     def examples(self, records: Records, ids: NDArray[np.int64]) -> Examples:
         """Bring some records to the device."""
         x, y = np.ascontiguousarray(records.x[ids]), records.y[ids]

@@ -62,8 +62,8 @@ def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:
     Raises:
         ModelError: the answer is no tensor of B rows and C columns, or BatchNorm is given a single record.
     """
-    wide = next((p.dtype for p in model.parameters() if p.dtype == torch.float64), x.dtype)
-    answer = _answer(model, x.to(wide if x.is_floating_point() else x.dtype, copy=True))
+    wide = torch.float64 if x.is_floating_point() and _double(model) else x.dtype
+    answer = _answer(model, x.to(wide, copy=True))
     if not isinstance(answer, Tensor):
         raise ModelError(
             f"the model must answer a tensor of logits, got {type(answer).__name__}: "
@@ -79,6 +79,14 @@ def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:
             "one column a class" + (" or one logit" if classes == 2 else "") + _unsupported(answer)
         )
     return logits
+
+
+def _double(model: nn.Module) -> bool:
+    """Tell whether any parameter is of float64; each step asks, and `nn.Module.parameters` takes ten times as long."""
+    for parameter in model._parameters.values():
+        if parameter is not None and parameter.dtype == torch.float64:
+            return True
+    return any(part is not None and _double(part) for part in model._modules.values())
 
 
 def _answer(model: nn.Module, x: Tensor) -> object:

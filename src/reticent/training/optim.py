@@ -10,6 +10,7 @@ Papers: Kingma and Ba (2015), Adam; Loshchilov and Hutter (2019), AdamW; Sutskev
 
 import math
 from collections.abc import Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import torch
@@ -35,13 +36,18 @@ class Optimizer:
 
     Attributes:
         rate: the learning rate of the next step.
+        fused: it takes its steps by a kernel.
     """
 
-    def __init__(self, parameters: Sequence[nn.Parameter], rate: float, weight_decay: float, kernel: str) -> None:
+    def __init__(
+        self, parameters: Sequence[nn.Parameter], rate: float, weight_decay: float, kernel: str, moments: int
+    ) -> None:
         self.parameters, self.rate, self.weight_decay = list(parameters), rate, weight_decay
+        self.fused = usable(kernel)
         self._kernel: Any = getattr(torch, kernel, None)
         # One object a parameter: then it does not matter which parameters have a gradient in which step.
-        self._wrapped = None if usable(kernel) else [self._torch(p) for p in self.parameters]
+        self._wrapped = [] if self.fused else [self._torch(p) for p in self.parameters]
+        self._moments = [[by_rows(torch.zeros_like(p)) for p in self.parameters] for _ in range(moments)]
 
     def zero_grad(self) -> None:
         """Forget the gradients."""
@@ -51,19 +57,56 @@ class Optimizer:
     @torch.no_grad()
     def step(self) -> None:
         """Update every parameter that has a gradient."""
-        active = {i: p.grad for i, p in enumerate(self.parameters) if p.grad is not None}
-        if self._wrapped is not None:
-            for i in active:
-                self._wrapped[i].param_groups[0]["lr"] = self.rate
-                self._wrapped[i].step()
-        elif active:
-            self._update(active)
+        gradients = [p.grad for p in self.parameters]
+        if self.fused:
+            step_together(
+                [self], [[*map(by_rows, self.parameters)]], [[g if g is None else by_rows(g) for g in gradients]]
+            )
+            return
+        for one, gradient in zip(self._wrapped, gradients, strict=True):
+            if gradient is not None:
+                one.param_groups[0]["lr"] = self.rate
+                one.step()
 
     def _torch(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
         raise NotImplementedError
 
-    def _update(self, active: dict[int, Tensor]) -> None:
+    def _kept(self) -> list[list[Tensor]]:
+        """Give what the kernel keeps of each parameter, one list a kind."""
+        return self._moments
+
+    def _count(self, active: list[int]) -> None:
+        """Count a step on some parameters."""
+
+    def _update(self, parameters: list[Tensor], gradients: list[Tensor], *kept: list[Tensor]) -> None:
+        """Call the kernel."""
         raise NotImplementedError
+
+
+@torch.no_grad()
+def step_together(
+    optimizers: Sequence[Optimizer], parameters: Sequence[list[Tensor]], gradients: Sequence[Sequence[Tensor | None]]
+) -> None:
+    """Take one step of each of several fused optimizers of one recipe, those of one rate by one call of the kernel.
+
+    Args:
+        optimizers: of networks of one kind.
+        parameters: of each, by rows.
+        gradients: of each, by rows; what has none stays.
+    """
+    groups: dict[tuple[float, float], list[tuple[Optimizer, list[list[Tensor]]]]] = {}
+    for one, those, their in zip(optimizers, parameters, gradients, strict=True):
+        lists, known = [those, *one._kept()], [gradient for gradient in their if gradient is not None]
+        active = list(range(len(their)))
+        if len(known) < len(their):
+            active = [i for i, gradient in enumerate(their) if gradient is not None]
+            lists = [[each[i] for i in active] for each in lists]
+        if known:
+            one._count(active)
+            groups.setdefault((one.rate, one.weight_decay), []).append((one, [lists[0], known, *lists[1:]]))
+    for group in groups.values():
+        kinds = zip(*(lists for _, lists in group), strict=True)
+        group[0][0]._update(*([*chain.from_iterable(kind)] for kind in kinds))
 
 
 class Adam(Optimizer):
@@ -73,10 +116,7 @@ class Adam(Optimizer):
         self, parameters: Sequence[nn.Parameter], rate: float, weight_decay: float = 0.0, *, decoupled: bool = False
     ) -> None:
         self._decoupled = decoupled
-        super().__init__(parameters, rate, weight_decay, "_fused_adamw_" if decoupled else "_fused_adam_")
-        self._first, self._second = (
-            [torch.zeros_like(p, memory_format=torch.preserve_format) for p in self.parameters] for _ in range(2)
-        )
+        super().__init__(parameters, rate, weight_decay, "_fused_adamw_" if decoupled else "_fused_adam_", moments=2)
         device = self.parameters[0].device if self.parameters else None
         self._steps = torch.zeros(len(self.parameters), dtype=torch.float32, device=device)
         self._each = list(self._steps.unbind())
@@ -85,16 +125,24 @@ class Adam(Optimizer):
         kind = torch.optim.AdamW if self._decoupled else torch.optim.Adam
         return kind([parameter], lr=self.rate, weight_decay=self.weight_decay, fused=True)
 
-    def _update(self, active: dict[int, Tensor]) -> None:
-        if len(active) == len(self.parameters):
+    def _kept(self) -> list[list[Tensor]]:
+        return [*self._moments, self._each]
+
+    def _count(self, active: list[int]) -> None:
+        if len(active) == len(self._each):
             self._steps += 1
         else:
-            self._steps[list(active)] += 1
-        each = (self.parameters, active, self._first, self._second)
+            self._steps[active] += 1
+
+    def _update(self, parameters: list[Tensor], gradients: list[Tensor], *kept: list[Tensor]) -> None:
+        first, second, steps = kept
         self._kernel(
-            *([_by_rows(values[i]) for i in active] for values in each),
+            parameters,
+            gradients,
+            first,
+            second,
             [],
-            [self._each[i] for i in active],
+            steps,
             lr=self.rate,
             beta1=0.9,
             beta2=0.999,
@@ -112,35 +160,29 @@ class Sgd(Optimizer):
         self, parameters: Sequence[nn.Parameter], rate: float, weight_decay: float, momentum: float, *, nesterov: bool
     ) -> None:
         self._momentum, self._nesterov = momentum, nesterov
-        super().__init__(parameters, rate, weight_decay, "_fused_sgd_")
-        self._buffers: dict[int, Tensor] = {}
+        super().__init__(parameters, rate, weight_decay, "_fused_sgd_", moments=int(momentum > 0))
 
     def _torch(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
         return torch.optim.SGD(
             [parameter], self.rate, self._momentum, 0, self.weight_decay, nesterov=self._nesterov, fused=True
         )
 
-    def _update(self, active: dict[int, Tensor]) -> None:
-        fresh = [i for i in active if i not in self._buffers and self._momentum]
-        for i in fresh:
-            self._buffers[i] = torch.empty_like(self.parameters[i], memory_format=torch.preserve_format)
-        for chosen, first in ((fresh, True), ([i for i in active if i not in fresh], False)):
-            if chosen:
-                self._kernel(
-                    [_by_rows(self.parameters[i]) for i in chosen],
-                    [_by_rows(active[i]) for i in chosen],
-                    [_by_rows(self._buffers[i]) for i in chosen if self._momentum],
-                    weight_decay=self.weight_decay,
-                    momentum=self._momentum,
-                    lr=self.rate,
-                    dampening=0.0,
-                    nesterov=self._nesterov,
-                    maximize=False,
-                    is_first_step=first,
-                )
+    def _update(self, parameters: list[Tensor], gradients: list[Tensor], *kept: list[Tensor]) -> None:
+        self._kernel(
+            parameters,
+            gradients,
+            kept[0] if kept else [],
+            weight_decay=self.weight_decay,
+            momentum=self._momentum,
+            lr=self.rate,
+            dampening=0.0,
+            nesterov=self._nesterov,
+            maximize=False,
+            is_first_step=False,  # Momentum that begins at zero is the first gradient after one step.
+        )
 
 
-def _by_rows(matrix: Tensor) -> Tensor:
+def by_rows(matrix: Tensor) -> Tensor:
     """Turn a matrix that is kept column by column, which the kernels would copy."""
     return matrix if matrix.is_contiguous() or matrix.dim() != 2 else matrix.t()
 

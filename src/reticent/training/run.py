@@ -1,9 +1,8 @@
 """One run of the loop: batches, steps and updates; a procedure that takes them in another way overrides a method."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -19,23 +18,6 @@ from reticent.training.optim import Adam
 from reticent.training.recipe import Recipe
 from reticent.training.start import Frozen
 from reticent.training.streams import Streams
-
-
-@dataclass(frozen=True)
-class Step:
-    """What one step is taken on.
-
-    Attributes:
-        x: stored records ``(B, ...)``.
-        y: their labels.
-        batch: which records they are.
-        weight_decay: of the step.
-    """
-
-    x: Tensor
-    y: Tensor
-    batch: Batch
-    weight_decay: float
 
 
 class Run:
@@ -122,36 +104,37 @@ class Run:
 
     def epoch(self, epoch: int, batches: int) -> float:
         """Visit the batches of one epoch, or the first of them, and return the mean loss."""
-        steps = self.steps_of(epoch, batches)
-        losses = list[Tensor]()
-        for step in steps:
-            self.turn_to(step)
-            losses.append(self.take(step.x, step.y, step.batch))
-        return self.mean(epoch, steps, losses)
+        members, losses = self.materials.members, list[Tensor]()
+        order, sizes, decays = self.drawn(epoch, batches)
+        parts = (torch.split(t, sizes) for t in (members.x[order], members.y[order], order))
+        for x, y, ids, decay in zip(*parts, decays, strict=True):
+            self.turn_to(decay)
+            losses.append(self.take(x, y, Batch(ids, epoch)))
+        return self.mean(epoch, sizes, torch.stack(losses).tolist() if losses else ())
 
-    def steps_of(self, epoch: int, batches: int) -> list[Step]:
+    def drawn(self, epoch: int, batches: int) -> tuple[Tensor, list[int], list[float]]:
         """Begin an epoch, and draw the batches that it visits: so many of a whole one's, in proportion.
 
         The schedule goes on by whole epochs, however few records one visits.
+
+        Returns:
+            Rows of members, one batch after the other; the batches' sizes and weight decays.
         """
         self.objective.start_epoch(epoch)
         self.training_mode()
-        members = self.materials.members
         drawn, sizes, decays = self.sample(epoch)
         taken = math.ceil(batches * len(sizes) / self.steps)
-        self.visited[drawn[: sum(sizes[:taken])]] = True
         self._skipped = self.steps - len(sizes)
-        order = drawn.to(members.y.device)
-        x, y = members.x[order], members.y[order]
-        parts = zip(*(torch.split(t, sizes) for t in (order, x, y)), decays, strict=True)
-        return [Step(xs, ys, Batch(ids, epoch), decay) for ids, xs, ys, decay in parts][:taken]
+        drawn, sizes, decays = drawn[: sum(sizes[:taken])], sizes[:taken], decays[:taken]
+        self.visited[drawn] = True
+        return drawn.to(self.materials.members.y.device), sizes, decays
 
-    def mean(self, epoch: int, steps: list[Step], losses: list[Tensor]) -> float:
-        """End an epoch: the mean loss of its records."""
+    def mean(self, epoch: int, sizes: Sequence[int], losses: Sequence[float]) -> float:
+        """End an epoch of batches of such sizes and mean losses: the mean loss of its records."""
         self.step += self._skipped
         self.objective.end_epoch(epoch)
-        loss, sizes = 0.0, [len(step.y) for step in steps]
-        for size, each in zip(sizes, torch.stack(losses).tolist() if losses else (), strict=True):
+        loss = 0.0
+        for size, each in zip(sizes, losses, strict=True):
             loss += each * size
         loss /= max(1, sum(sizes))
         if not math.isfinite(loss):
@@ -162,9 +145,8 @@ class Run:
             )
         return loss
 
-    def turn_to(self, step: Step) -> None:
+    def turn_to(self, decay: float) -> None:
         """Choose the optimizer of a step: each weight decay has one, with a state of its own."""
-        decay = step.weight_decay
         if decay not in self._optimizers:
             self._optimizers[decay] = optim.optimizer(self.recipe.replace(weight_decay=decay), self.parameters)
         self.optimizer = self._optimizers[decay]
@@ -180,8 +162,12 @@ class Run:
         """Draw what the network is given in a step, and set the learning rate."""
         recipe, prepare = self.recipe, self.materials.prepare
         x = prepare.augmented(x, recipe, self.noise)
-        self.optimizer.rate = recipe.learning_rate * optim.factor(recipe, self.step, self.steps)
+        self.set_rate()
         return self.objective.inputs(prepare(x), y, batch)
+
+    def set_rate(self) -> None:
+        """Set the learning rate of the next step."""
+        self.optimizer.rate = self.recipe.learning_rate * optim.factor(self.recipe, self.step, self.steps)
 
     def let_go(self) -> None:
         """Drop gradients, and cut the ring with the objective, which else keeps the optimizer until it is collected."""

@@ -2,135 +2,45 @@
 
 Each network stays a module of its own, with its own run: batches, objective, optimizer, statistics and random streams.
 Its parameters and buffers lie in one tensor with those of the others while it trains, so that one forward and one
-backward pass serve all. Products of stacks of two and more networks have bits that do not depend on which others are
-among them; one alone is computed beside itself, to have them too.
+backward pass serve all. What every run does alike (batches of records as they are stored, losses of single records, a
+kernel's step) is done of all at once; what one does in its own way (augmentation, hooks of an objective, clipping) is
+done run by run. Products of stacks of two and more networks have bits that do not depend on which others are among
+them; one alone is computed beside itself, to have them too.
 """
 
-import copy
 from collections.abc import Sequence
-from itertools import zip_longest
 from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.func import functional_call, vmap
-from torch.nn import functional
-from torch.nn.attention import SDPBackend, sdpa_kernel
 
 from reticent.errors import ReticentError
-from reticent.objectives.base import named_inplace_errors
-from reticent.training.materials import forward
-from reticent.training.run import Run, Step
+from reticent.objectives.base import Batch, named_inplace_errors
+from reticent.training.optim import by_rows, step_together
+from reticent.training.run import Run
+from reticent.training.stacked_network import StackedNetwork
 
-
-class _Draws:
-    """Generators of the dropout of the networks that are asked now."""
-
-    now: Sequence[torch.Generator] = ()
-
-
-class _Masked(torch.autograd.Function):
-    """Dropout of a stack: each network's mask is drawn by its own generator, as `nn.Dropout` draws it on the CPU."""
-
-    generate_vmap_rule = False
-
-    @staticmethod
-    def forward(x: Tensor, rate: float, draws: _Draws) -> Tensor:
-        raise NotImplementedError  # A stack alone is asked.
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Keep nothing: the gradient is that of what `vmap` does."""
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, x: Tensor, rate: float, draws: _Draws) -> tuple[Tensor, int]:
-        """Drop units of a stack ``(K, B, ...)``."""
-        x = x.movedim(in_dims[0], 0)
-        masks = [x.new_empty(x.shape[1:]).bernoulli_(1 - rate, generator=one) for one in draws.now]
-        return x * torch.stack(_pair(masks)).div_(1 - rate), 0
-
-
-class _Dropout(nn.Module):
-    def __init__(self, rate: float, draws: _Draws) -> None:
-        super().__init__()
-        self._rate, self._draws = rate, draws
-
-    def forward(self, x: Tensor) -> Tensor:
-        if not self.training or not self._rate:
-            return x
-        dropped: Tensor = _Masked.apply(x, self._rate, self._draws)  # type: ignore[no-untyped-call]
-        return dropped
-
-
-class _Normed(torch.autograd.Function):
-    """BatchNorm of a stack, network by network: of all channels at once, its bits depend on how many there are."""
-
-    generate_vmap_rule = False
-
-    @staticmethod
-    def forward(x: Tensor, *rest: Any) -> Tensor:
-        raise NotImplementedError  # A stack alone is asked.
-
-    @staticmethod
-    def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
-        """Keep nothing: the gradient is that of what `vmap` does."""
-
-    @staticmethod
-    def vmap(info: Any, in_dims: Any, x: Tensor, *rest: Any) -> tuple[Tensor, int]:
-        """Normalise a stack ``(K, B, ...)``, and move its statistics."""
-        *tensors, momentum, eps = rest
-        each = zip(x.movedim(in_dims[0], 0).unbind(), *(tensor.unbind() for tensor in tensors), strict=True)
-        normed = [
-            functional.batch_norm(x, mean, var, weight, bias, training=True, momentum=momentum, eps=eps)
-            for x, mean, var, weight, bias in each
-        ]
-        return torch.stack(normed), 0
-
-
-class _BatchNorm(nn.BatchNorm1d):
-    def forward(self, x: Tensor) -> Tensor:
-        if not self.training:
-            return super().forward(x)
-        assert self.num_batches_tracked is not None
-        self.num_batches_tracked.add_(1)
-        tensors = self.running_mean, self.running_var, self.weight, self.bias
-        normed: Tensor = _Normed.apply(x, *tensors, self.momentum, self.eps)  # type: ignore[no-untyped-call]
-        return normed
-
-
-def normed_alone(part: nn.Module) -> bool:
-    """Tell whether a stack normalises with a module of one network's, as that network does alone."""
-    usual = type(part) is nn.BatchNorm1d and part.affine and part.track_running_stats
-    return bool(usual and part.momentum is not None)
-
-
-class _Asked(nn.Module):
-    """A network as the loop asks it, with dropout and BatchNorm of each network's own."""
-
-    def __init__(self, network: nn.Module, classes: int, draws: _Draws) -> None:
-        super().__init__()
-        self.network, self._classes = copy.deepcopy(network), classes
-        for parent in list(self.network.modules()):
-            for name, child in parent.named_children():
-                if type(child) is nn.Dropout:
-                    setattr(parent, name, _Dropout(child.p, draws))
-                elif normed_alone(child):
-                    child.__class__ = _BatchNorm
-
-    def forward(self, x: Tensor) -> Tensor:
-        return forward(self.network, x, self._classes).float()
+Drawn = tuple[Tensor, list[int], list[float]]
+"""What a run visits in an epoch, as `Run.drawn` gives it."""
 
 
 class Stack:
     """Runs of networks of one kind, whose gradients are computed together."""
 
     def __init__(self, runs: Sequence[Run]) -> None:
-        self._draws, self._runs = _Draws(), list[Run]()
-        self._asked = _Asked(runs[0].model, runs[0].materials.classes, self._draws)
-        self._pads = _asked_apart(runs[0])
-        device = runs[0].materials.prepare.device
+        first, self._runs = runs[0], list[Run]()
+        recipe, materials, prepare = first.recipe, first.materials, first.materials.prepare
+        self._network = StackedNetwork(first.model, materials.classes)
+        self._pads = not self._network.finds_mixing(prepare(materials.members.x[:4]))
+        self._terms = first.objective.terms
+        alike = self._terms is not None
+        self._given_at_once = alike and prepare.as_stored and recipe.augmentation == "none"
+        self._moved_at_once = alike and first.optimizer.fused and materials.start is None and recipe.clip_norm is None
+        members = [run.materials.members for run in runs]
+        self._x, self._y = torch.cat([one.x for one in members]), torch.cat([one.y for one in members])
+        self._starts = dict(zip(runs, [0, *torch.tensor([*map(len, members)]).cumsum(0).tolist()], strict=False))
         self._generators = {
-            run: torch.Generator(device=device).manual_seed(run.streams.integer("dropout")) for run in runs
+            run: torch.Generator(device=prepare.device).manual_seed(run.streams.integer("dropout")) for run in runs
         }
 
     def hold(self, runs: Sequence[Run]) -> None:
@@ -144,9 +54,12 @@ class Stack:
         models = [run.model for run in runs]
         self._parts = {name: [one.get_parameter(name) for one in models] for name, _ in models[0].named_parameters()}
         buffers = {name: [one.get_buffer(name) for one in models] for name, _ in models[0].named_buffers()}
-        self._parameters, self._buffers = (
-            {name: _brought_together(each) for name, each in parts.items()} for parts in (self._parts, buffers)
-        )
+        self._buffers = {name: _brought_together(each) for name, each in buffers.items()}
+        self._parameters = {name: _brought_together(each) for name, each in self._parts.items()}
+        for name, stacked in self._parameters.items():
+            stacked.requires_grad_(self._parts[name][0].requires_grad)
+        self._trained = [name for name, stacked in self._parameters.items() if stacked.requires_grad]
+        self._rows = {run: [by_rows(parameter.detach()) for parameter in run.parameters] for run in runs}
 
     def let_go(self) -> None:
         """Give each network a state of its own again."""
@@ -163,73 +76,79 @@ class Stack:
         together.
 
         Args:
-            plans: for each run the epoch and how many batches of it, as for `Run.epoch`.
+            plans: for each run the epoch and how many batches of it, as for `Run.drawn`.
         """
-        self._asked.train()
-        steps = [run.steps_of(*plan) for run, plan in zip(self._runs, plans, strict=True)]
-        losses = [list[Tensor]() for _ in steps]
+        drawn = [run.drawn(*plan) for run, plan in zip(self._runs, plans, strict=True)]
         least = self._runs[0].recipe.batch_size if self._pads else 0
-        for turn in zip_longest(*steps):
-            sizes = dict[int, list[tuple[int, Step]]]()
-            for k, step in enumerate(turn):
-                if step is not None:
-                    sizes.setdefault(max(least, len(step.y)), []).append((k, step))
-            for size, taken in sizes.items():
-                for (k, _), loss in zip(taken, self._take(taken, size), strict=True):
-                    losses[k].append(loss)
-        return [_mean(*each) for each in zip(self._runs, plans, steps, losses, strict=True)]
+        epochs = [epoch for epoch, _ in plans]
+        batches = _Batches(drawn, epochs, [self._starts[run] for run in self._runs], least)
+        visited, found = list[int](), list[Tensor]()
+        for turn in range(batches.turns):
+            for size, rows in batches.taken(turn).items():
+                visited += rows
+                found.append(self._take(batches, turn, size, rows))
+        losses = [list[float]() for _ in drawn]
+        for k, loss in zip(visited, torch.cat(found).tolist() if found else (), strict=True):
+            losses[k].append(loss)
+        known = zip(self._runs, epochs, drawn, losses, strict=True)
+        return [_mean(run, epoch, sizes, each) for run, epoch, (_, sizes, _), each in known]
 
-    def _take(self, taken: list[tuple[int, Step]], size: int) -> list[Tensor]:
-        """Take one step of some of the runs, on batches that are filled up to one size."""
-        rows, runs = [k for k, _ in taken], [self._runs[k] for k, _ in taken]
-        given = []
-        for run, (_, step) in zip(runs, taken, strict=True):
-            run.turn_to(step)
-            run.optimizer.zero_grad()
-            given.append(_filled(run.given(step.x, step.y, step.batch), size))
+    def _take(self, batches: "_Batches", turn: int, size: int, rows: list[int]) -> Tensor:
+        """Take one step of some of the runs, on batches that are filled up to one size: the losses of each."""
+        runs = [self._runs[k] for k in rows]
         everyone = len(rows) == len(self._runs) > 1
-        at = slice(None) if everyone else torch.tensor(_pair(rows), device=given[0].device)
-        leaves = {
-            name: stacked[at].requires_grad_(self._parts[name][0].requires_grad)
+        at = slice(None) if everyone else torch.tensor(_pair(rows), device=self._y.device)
+        places, weights = batches.rows[at, turn, :size], batches.weights[at, turn, :size]
+        x, y = (t.index_select(0, places.reshape(-1)).view(*places.shape, *t.shape[1:]) for t in (self._x, self._y))
+        for k, run in zip(rows, runs, strict=True):
+            run.turn_to(batches.decays[k][turn])
+            run.set_rate()
+            if not self._moved_at_once:
+                run.optimizer.zero_grad()
+        own = [] if self._given_at_once else [batches.own(k, turn, labels) for k, labels in zip(rows, y, strict=False)]
+        if own:
+            given = [run.given(each[: len(y)], y, batch) for run, each, (y, batch) in zip(runs, x, own, strict=False)]
+            x = torch.stack(_pair([_filled(one, size) for one in given]))
+        parameters = {
+            name: stacked if everyone else stacked.detach()[at].requires_grad_(stacked.requires_grad)
             for name, stacked in self._parameters.items()
         }
-        buffers = {name: t[at] for name, t in self._buffers.items()}
-        self._draws.now = [self._generators[run] for run in runs]
-        with runs[0].cast(), sdpa_kernel(SDPBackend.MATH):
-            logits = vmap(self._answer, randomness="error")(leaves, buffers, torch.stack(_pair(given)))
-        losses = [
-            run.objective(each if len(step.y) == size else each[: len(step.y)], step.y, step.batch)
-            for run, each, (_, step) in zip(runs, logits.unbind(), taken, strict=False)
-        ]
+        buffers = {name: value[at] for name, value in self._buffers.items()}
+        with runs[0].cast():
+            logits = self._network.ask(parameters | buffers, x, [self._generators[run] for run in runs])
+        if self._terms is not None:
+            losses = (self._terms(logits.flatten(0, 1), y.flatten()).view(weights.shape) * weights).sum(dim=1)
+        else:
+            each = zip(runs, logits.unbind(), own, strict=False)
+            losses = torch.stack([run.objective(z[: len(y)], y, batch) for run, z, (y, batch) in each])
         with named_inplace_errors():
-            torch.stack(losses).sum().backward()  # type: ignore[no-untyped-call]
-        for name, leaf in leaves.items():
-            for k, gradient in zip(rows, () if leaf.grad is None else leaf.grad.unbind(), strict=False):
-                parameter = self._parts[name][k]
-                parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
+            losses.sum().backward()  # type: ignore[no-untyped-call]
+        self._move(runs, [parameters[name] for name in self._trained])
         if not everyone:
             for name, value in buffers.items():
                 self._buffers[name][rows] = value[: len(rows)]
         for run in runs:
-            run.move()
             run.step += 1
-        return [loss.detach() for loss in losses]
+        return losses.detach()[: len(rows)]
 
-    def _answer(self, parameters: dict[str, Tensor], buffers: dict[str, Tensor], x: Tensor) -> Tensor:
-        state = {f"network.{name}": value for name, value in (parameters | buffers).items()}
-        logits: Tensor = functional_call(self._asked, state, (x,))
-        return logits
-
-
-def laid_out(network: nn.Module) -> nn.Module:
-    """Keep the weights of linear layers column by column, as the gradients of a stack come; before optimizers are made.
-
-    Else each gradient of a stack would be transposed, which takes as long as computing it.
-    """
-    for part in network.modules():
-        if isinstance(part, nn.Linear):
-            part.weight.data = part.weight.data.t().contiguous().t()
-    return network
+    def _move(self, runs: list[Run], leaves: list[Tensor]) -> None:
+        """Take a step of each optimizer by the gradients of what is trained."""
+        gradients = list[Sequence[Tensor | None]]()
+        for leaf in leaves:
+            given = leaf.grad
+            if given is not None and self._moved_at_once and given.dim() == 3 and not given[0].is_contiguous():
+                given = given.mT
+            gradients.append([None] * len(runs) if given is None else given.unbind()[: len(runs)])
+            leaf.grad = None
+        each = list(zip(*gradients, strict=True))
+        if self._moved_at_once:
+            step_together([run.optimizer for run in runs], [self._rows[run] for run in runs], each)
+            return
+        for run, its in zip(runs, each, strict=True):
+            for parameter, gradient in zip(run.parameters, its, strict=True):
+                if gradient is not None:
+                    parameter.grad = gradient if parameter.grad is None else parameter.grad.add_(gradient)
+            run.move()
 
 
 def _brought_together(each: Sequence[Tensor]) -> Tensor:
@@ -243,18 +162,54 @@ def _brought_together(each: Sequence[Tensor]) -> Tensor:
     return stacked
 
 
-def _asked_apart(run: Run) -> bool:
-    """Tell whether a network in training mode, but for its dropout, answers each record whatever is beside it."""
-    members, prepare = run.materials.members, run.materials.prepare
-    asked = _Asked(run.model, run.materials.classes, _Draws()).train()
-    for part in asked.modules():
-        if isinstance(part, _BatchNorm):
-            return False
-        if isinstance(part, _Dropout):
-            part.eval()
-    with torch.no_grad():
-        more, fewer = (asked(prepare(members.x[:count])) for count in (4, 3))
-    return torch.allclose(more[:3], fewer, rtol=1e-3)
+class _Batches:
+    """The batches of one epoch of K runs, filled up to one width, T turns at most.
+
+    Attributes:
+        turns: T.
+        rows: of the stack's table of records ``(K, T, width)``; what fills a batch up is its first record.
+        weights: of the records' losses in the loss of their step ``(K, T, width)``, zero for what fills up.
+        decays: weight decays, for each run one a batch.
+    """
+
+    def __init__(self, drawn: Sequence[Drawn], epochs: Sequence[int], starts: Sequence[int], least: int) -> None:
+        self._epochs, self._starts, self._least = epochs, starts, least
+        self._sizes, self.decays = [sizes for _, sizes, _ in drawn], [decays for _, _, decays in drawn]
+        self.turns = max(map(len, self._sizes))
+        shape = len(drawn), self.turns, max([least, *(size for sizes in self._sizes for size in sizes)])
+        device = drawn[0][0].device
+        self.rows = torch.zeros(shape, dtype=torch.int64, device=device)
+        self.weights = torch.zeros(shape, device=device)
+        along = torch.arange(shape[2], device=device)
+        for k, (ids, sizes, _) in enumerate(drawn):
+            counts = torch.tensor(sizes, dtype=torch.int64, device=device)[:, None]
+            inside = along < counts
+            self.rows[k, : len(sizes)] = ids[counts.cumsum(0) - counts + along * inside] + starts[k]
+            self.weights[k, : len(sizes)] = inside / counts
+
+    def taken(self, turn: int) -> dict[int, list[int]]:
+        """Tell which runs have a batch at a turn, by the size that these are filled up to."""
+        found = dict[int, list[int]]()
+        for k, sizes in enumerate(self._sizes):
+            if turn < len(sizes):
+                found.setdefault(max(self._least, sizes[turn]), []).append(k)
+        return found
+
+    def own(self, k: int, turn: int, labels: Tensor) -> tuple[Tensor, Batch]:
+        """Give the labels of a run's batch without what fills it up, and which members they are of."""
+        size = self._sizes[k][turn]
+        return labels[:size], Batch(self.rows[k, turn, :size] - self._starts[k], self._epochs[k])
+
+
+def laid_out(network: nn.Module) -> nn.Module:
+    """Keep the weights of linear layers column by column, as the gradients of a stack come; before optimizers are made.
+
+    Else each gradient of a stack would be transposed, which takes as long as computing it.
+    """
+    for part in network.modules():
+        if isinstance(part, nn.Linear):
+            part.weight.data = part.weight.data.t().contiguous().t()
+    return network
 
 
 def _filled(x: Tensor, size: int) -> Tensor:
@@ -266,8 +221,8 @@ def _pair(each: list[Any]) -> list[Any]:
     return each * 2 if len(each) == 1 else each
 
 
-def _mean(run: Run, plan: tuple[int, int], steps: list[Step], losses: list[Tensor]) -> float | ReticentError:
+def _mean(run: Run, epoch: int, sizes: list[int], losses: list[float]) -> float | ReticentError:
     try:
-        return run.mean(plan[0], steps, losses)
+        return run.mean(epoch, sizes, losses)
     except ReticentError as error:
         return error

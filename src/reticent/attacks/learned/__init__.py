@@ -13,6 +13,8 @@ What keeps it honest, besides what `cross_fitting` says:
 To read from the bottom up: `options`, `features`, `pretenders`, `learner`, and `score` and `importance` here.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,9 +28,17 @@ from reticent.attacks.learned.options import Learned, needs
 from reticent.attacks.learned.pretenders import Group
 from reticent.findings.evidence import Family, FamilyImportance, Importance
 from reticent.signals.matrix import Floats
-from reticent.threads import each, one_thread
+from reticent.threads import each, one_thread, ordered
 
 __all__ = ["ENTRY", "Learned", "importance", "score"]
+
+
+class _Learned(NamedTuple):
+    """What was learned for a group of targets: how far references differ, and a rule a fold."""
+
+    group: Group
+    known: Scales
+    rules: list[learner.Rule]
 
 
 def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
@@ -55,18 +65,24 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
     fold = folds(word, spec.folds)
     place = {int(target): row for row, target in enumerate(problem.targets)}
 
-    def scored(group: Group) -> None:
+    def learned(group: Group) -> _Learned:
         known = pretenders.scales(problem, group, order)
         rows, members, _ = _rows(problem, group, word, order, known)
-        rules = [_learned(spec, rows, members, fold[order] != part) for part in range(spec.folds)]
-        for block, one, found in pretenders.compared(problem, group, word, known, spec.draws):
-            told = scores[place[int(group.targets[one])], block]
-            for part, rule in enumerate(rules):
-                asked = fold[block] == part
-                told[asked] += rule(found[asked].astype(np.float32))
+        return _Learned(group, known, [_rule(spec, rows, members, fold[order] != part) for part in range(spec.folds)])
+
+    def judged(one: tuple[_Learned, slice]) -> None:
+        (group, known, rules), block = one
+        found = pretenders.compared(problem, group, block, word, known, spec.draws)
+        for part, rule in enumerate(rules):
+            asked = np.flatnonzero(fold[block] == part)
+            told = rule(found[:, :, asked].reshape(-1, found.shape[3])).reshape(*found.shape[:2], len(asked))
+            for target, own in zip(group.targets.tolist(), told, strict=True):
+                for draw in own:
+                    scores[place[target], block.start + asked] += draw
         scratch.release(scores)
 
-    each(scored, pretenders.groups(problem))
+    fits = list(ordered(learned, pretenders.groups(problem), step="rules"))
+    each(judged, [(fit, block) for fit in fits for block in pretenders.blocks(problem)], step="scores")
     for (row,) in scratch.rows(scores):
         np.divide(row, spec.draws, out=row)
     return scores
@@ -85,7 +101,7 @@ def importance(spec: Learned, problem: Problem, rng: np.random.Generator) -> Imp
         group = pretenders.everyone(problem)
         rows, members, families = _rows(problem, group, word, order, pretenders.scales(problem, group, order))
         held = folds(word, spec.folds)[order] == 0
-        rule = _learned(spec, rows, members, ~held)
+        rule = _rule(spec, rows, members, ~held)
         asked, truth = rows[:, held].reshape(-1, rows.shape[2]), members[:, held].ravel()
         whole, lost = _auc(rule(asked), truth), {}
         for family in Family:
@@ -116,9 +132,7 @@ def _rows(
     return rows[:, order], members[:, order], families
 
 
-def _learned(
-    spec: Learned, rows: learner.Features, members: NDArray[np.bool_], chosen: NDArray[np.bool_]
-) -> learner.Rule:
+def _rule(spec: Learned, rows: learner.Features, members: NDArray[np.bool_], chosen: NDArray[np.bool_]) -> learner.Rule:
     """Learn from some records ``(N,)`` of all rows, from as many of a record's members as of its non-members.
 
     Else a rule would know of each kind of record how many of the references were trained on it, which in an exact half
@@ -150,6 +164,6 @@ ENTRY = AttackEntry(
     paper="reticent (2026), docs/methods/learned.md",
     access="margins",
     strong=True,
-    most=2**25,
+    most=2**24,
     importance=importance,
 )

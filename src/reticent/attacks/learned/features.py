@@ -5,7 +5,7 @@ none of them. Features stay as they are if the classes beside the true one are r
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +27,8 @@ SHRINK = 0.1
 SCALARS = ("margin", "p", "p at T = 2", "entropy", "largest", "entropy of others", "correct")
 
 
-class Answers(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Answers:
     """What K models say of n records.
 
     Attributes:
@@ -39,6 +40,11 @@ class Answers(NamedTuple):
 
     values: Floats
     classes: int
+
+    @cached_property
+    def planes(self) -> Floats:
+        """The values, records side by side ``(K, D, n)``."""
+        return np.ascontiguousarray(self.values.transpose(0, 2, 1))
 
 
 def answers(margins: NDArray[np.floating], logits: NDArray[np.floating] | None, labels: NDArray[np.int64]) -> Answers:
@@ -131,15 +137,17 @@ class Side:
     @classmethod
     def of(cls, references: Answers, kept: Mask, pooled: float) -> "Side":
         """Average the kept references ``(R, n)``, one after the other, so that the size of a block changes no bit."""
-        records, count = np.arange(kept.shape[1]), kept.sum(axis=0)
-        chosen = np.argsort(~kept, axis=0, kind="stable")[: count.max(initial=1)]
-        total = np.zeros(references.values.shape[1:])
-        for place, row in enumerate(chosen):
-            total += np.where((place < count)[:, None], references.values[row, records], 0.0)
-        mean, squares = total / count[:, None], np.zeros(len(count))
-        for place, row in enumerate(chosen):
-            squares += np.where(place < count, references.values[row, records, 0] - mean[:, 0], 0.0) ** 2
-        return cls(mean, (squares + PRIOR * pooled) / (count - 1 + PRIOR), count)
+        ones, count = kept.astype(np.float64), kept.sum(axis=0)
+        total, squares = np.zeros((references.values.shape[2], len(count))), np.zeros(len(count))
+        part = np.empty_like(total)
+        for row, one in zip(references.planes, ones, strict=True):
+            total += np.multiply(row, one, out=part)
+        mean, apart = total / count, part[0]
+        for row, one in zip(references.planes, ones, strict=True):
+            np.subtract(row[0], mean[0], out=apart)
+            apart *= one
+            squares += np.square(apart, out=apart)
+        return cls(mean.T, (squares + PRIOR * pooled) / (count - 1 + PRIOR), count)
 
 
 def features(own: Floats, inside: Side, outside: Side, scales: Scales, classes: int) -> tuple[Floats, list[Family]]:

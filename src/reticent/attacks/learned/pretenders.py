@@ -100,28 +100,34 @@ def scales(problem: Problem, group: Group, order: Rows) -> Scales:
     """Measure the spread of references within records, on the first of them in an order of their own."""
     width = 2 if problem.signals.logits is None else len(SCALARS) + 2 * problem.signals.classes
     chosen = np.sort(order[: min(SAMPLE, max(1, VALUES // (width * len(group.references))))])
-    found = [seen for _, seen in _read(problem, group.references, chosen)]
+    found = [_read(problem, group.references, block, chosen) for block in blocks(problem)]
     values = np.concatenate([seen.values for seen in found], axis=1)
     back = np.argsort(np.argsort(order)[chosen])
     inside = problem.membership.matrix[np.ix_(group.references, chosen[back])]
     return Scales.learned(Answers(values[:, back], found[0].classes), inside)
 
 
-def _read(problem: Problem, models: Rows, chosen: Rows | None = None) -> Iterator[tuple[slice, Answers]]:
-    """Read what models say, block by block; of some records ``(K,)`` only, in ascending order, if they are given."""
+def blocks(problem: Problem) -> Iterator[slice]:
+    """Divide the records into blocks whose answers, taken apart, are held at once."""
     signals = problem.signals
-    for block in signals.blocks(signals.queries + 12 * (signals.classes if signals.logits is not None else 1)):
-        some = slice(None) if chosen is None else chosen[(chosen >= block.start) & (chosen < block.stop)] - block.start
-        margins = np.asarray(signals.margins[models, block])[:, some]
-        logits = None if signals.logits is None else np.asarray(signals.logits[models, block])[:, some]
-        yield block, answers(margins, logits, signals.labels[block][some])
+    return signals.blocks(signals.queries + 12 * (signals.classes if signals.logits is not None else 1))
+
+
+def _read(problem: Problem, models: Rows, block: slice, chosen: Rows | None = None) -> Answers:
+    """Read what models say of a block; of some records ``(K,)`` only, in ascending order, if they are given."""
+    signals = problem.signals
+    some = slice(None) if chosen is None else chosen[(chosen >= block.start) & (chosen < block.stop)] - block.start
+    margins = np.asarray(signals.margins[models, block])[:, some]
+    logits = None if signals.logits is None else np.asarray(signals.logits[models, block])[:, some]
+    return answers(margins, logits, signals.labels[block][some])
 
 
 def played(
     problem: Problem, group: Group, word: Words, known: Scales
 ) -> Iterator[tuple[slice, int, Floats, list[Family]]]:
     """Compare references that play the target with the others: block, place among `Group.players`, ``(n, F)``."""
-    for block, seen in _read(problem, group.references):
+    for block in blocks(problem):
+        seen = _read(problem, group.references, block)
         players, records = group.players(word[block]), np.arange(block.stop - block.start)
         for place, player in enumerate(players):
             drawn = word[block] + player.astype(np.uint64)
@@ -130,18 +136,19 @@ def played(
 
 
 def compared(
-    problem: Problem, group: Group, word: Words, known: Scales, draws: int
-) -> Iterator[tuple[slice, int, Floats]]:
-    """Compare the targets of a group with several draws of its references: block, place in `targets`, ``(n, F)``."""
-    count = len(group.references)
-    for block, both in _read(problem, np.concatenate([group.references, group.targets])):
-        seen = Answers(both.values[:count], both.classes)
-        for place, target in enumerate(map(int, group.targets)):
-            word_of = mixed(word[block] - np.uint64(target + 1))
-            apart = ~_pool(problem.membership.matrix[group.references, block], word_of)
-            for draw in range(draws):
-                sides = _sides(problem, group, block, seen, known, word_of + np.uint64(draw + 1), apart)
-                yield block, place, features(both.values[count + place], *sides, known, seen.classes)[0]
+    problem: Problem, group: Group, block: slice, word: Words, known: Scales, draws: int
+) -> NDArray[np.float32]:
+    """Compare the targets of a group, on a block, with several draws of its references: ``(T, draws, n, F)``."""
+    count, found = len(group.references), []
+    both = _read(problem, np.concatenate([group.references, group.targets]), block)
+    seen = Answers(both.values[:count], both.classes)
+    for place, target in enumerate(map(int, group.targets)):
+        word_of = mixed(word[block] - np.uint64(target + 1))
+        apart = ~_pool(problem.membership.matrix[group.references, block], word_of)
+        for draw in range(draws):
+            sides = _sides(problem, group, block, seen, known, word_of + np.uint64(draw + 1), apart)
+            found.append(features(both.values[count + place], *sides, known, seen.classes)[0].astype(np.float32))
+    return np.stack(found).reshape(len(group.targets), draws, *found[0].shape)
 
 
 def _sides(
@@ -170,4 +177,7 @@ def _pool(inside: NDArray[np.bool_], word: Words) -> NDArray[np.bool_]:
 def _run(mask: NDArray[np.bool_], many: NDArray[np.int64], word: Words) -> NDArray[np.bool_]:
     """Keep so many of the masked references ``(R, n)`` of each record: a run that begins anywhere and goes around."""
     total = np.maximum(mask.sum(axis=0), 1)
-    return np.asarray(mask & ((np.cumsum(mask, axis=0) - 1 - below(word.copy(), total)) % total < many))
+    place = np.cumsum(mask, axis=0, dtype=np.int32)
+    place -= (1 + below(word.copy(), total)).astype(np.int32)
+    place += (place < 0) * total.astype(np.int32)
+    return np.asarray(mask & (place < many))

@@ -58,13 +58,7 @@ class Quantile(Spec):
 def score(spec: Quantile, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by the normal score of the false-positive rate at which it is just flagged.
 
-    Args:
-        spec: the options.
-        problem: with logits and with the records themselves.
-        rng: divides the population and seeds the fits.
-
-    Returns:
-        ``(T, N)``: above ``z`` at a claimed rate of ``1 - Phi(z)``.
+    A score above ``z`` is one that is flagged at a claimed rate of ``1 - Phi(z)``.
 
     Cost: a fit a target, of two without a population.
     """

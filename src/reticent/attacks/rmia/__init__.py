@@ -16,7 +16,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from reticent import scratch
+from reticent import scratch, threads
 from reticent.attacks.base import AttackEntry, Problem
 from reticent.attacks.rmia import ratios, slopes
 from reticent.attacks.rmia.dominance import beaten
@@ -29,14 +29,8 @@ __all__ = ["ENTRY", "Rmia", "score"]
 def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by the fraction of comparison records that it dominates.
 
-    Args:
-        spec: the options.
-        problem: with a population for ``population="held-out"``.
-        rng: draws the references on which `a` is chosen.
-
-    Returns:
-        ``(T, N)`` from 0 to 1, in steps of one over the number of comparison records; or log-ratios, a mean over
-        queries.
+    `rng` draws the references on which `a` is chosen. Scores are from 0 to 1, in steps of one over the number of
+    comparison records; or log-ratios, a mean over queries.
 
     Cost: O((R + T) N Q) for the ratios of all targets, then a sort and a binary search a target; with several queries
     O(T N Z Q). ``a="auto"`` adds a pass over the signals and 44 counts a target. Memory: that of the scores for each
@@ -52,13 +46,17 @@ def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
         chosen = slopes.choose(spec, problem, queries, rng)
     scores, audited = scratch.zeros(problem.shape), ratios.audited(spec, problem, queries)
     others = None if spec.score == "log-ratio" else ratios.held_out(spec, problem, queries)
-    for at, (row,) in enumerate(scratch.rows(scores)):
+
+    def scored(at: int) -> None:
         log_x = audited.of(at, chosen[at])
         if spec.score == "log-ratio":
-            row[:] = log_x.size.mean(axis=1)
+            scores[at] = log_x.size.mean(axis=1)
         else:
             log_z = log_x if others is None else others.of(at, chosen[at])
-            row[:] = beaten(log_x, log_z, float(np.log(spec.gamma))) / compared
+            scores[at] = beaten(log_x, log_z, float(np.log(spec.gamma))) / compared
+        scratch.release(scores)
+
+    threads.each(scored, range(len(scores)), scores.size, step="scores")
     return scores
 
 

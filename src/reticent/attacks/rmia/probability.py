@@ -12,43 +12,45 @@ from reticent.attacks.base import Rows
 from reticent.attacks.rmia.options import Rmia
 from reticent.signals.matrix import Floats, Signals
 
-BLOCK = 512
+BLOCK = 128
 """Blocks are this much smaller than `BLOCK_BYTES`, so that the steps on one stay in the processor's cache."""
 
 
+def blocks(spec: Rmia, signals: Signals, temperature: float) -> Iterator[slice]:
+    """Divide the records into blocks."""
+    suffice = spec.margins_suffice(temperature, signals.classes)
+    return signals.blocks(BLOCK * signals.queries if suffice else BLOCK // 32 * signals.classes)
+
+
 def read(
-    spec: Rmia, signals: Signals, targets: Rows, temperature: float, queries: int
-) -> Iterator[tuple[slice, Floats, Floats]]:
+    spec: Rmia, signals: Signals, targets: Rows, temperature: float, queries: int, block: slice
+) -> tuple[Floats, Floats]:
     """Compute every model's probability of the true label, from the margin where that suffices, else from logits.
 
-    Yields:
-        A slice of the records, every model's probability ``(M, n, queries)``, and the targets' logarithms of its size
-        ``(T, n, queries)``, which do not saturate where the probability is nearly 1; both float64.
+    Returns:
+        Of the records of a block, every model's probability ``(M, n, queries)``, and the targets' logarithms of its
+        size ``(T, n, queries)``, which do not saturate where the probability is nearly 1; both float64.
     """
     shift = spec.margin if spec.signal in {"soft-margin", "sm-taylor"} else 0.0
     if spec.margins_suffice(temperature, signals.classes):
-        for block in signals.blocks(BLOCK * signals.queries):
-            values = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, :queries]
-            yield block, *_sigmoid(values / temperature - shift, targets, spec.epsilon)
-        return
+        values = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, :queries]
+        return _sigmoid(values / temperature - shift, targets, spec.epsilon)
     assert signals.logits is not None
-    for block in signals.blocks(BLOCK // 128 * signals.classes):
-        u = np.asarray(signals.logits[:, block], dtype=np.float64) / temperature
-        at = np.broadcast_to(signals.labels[block][None, :, None], (*u.shape[:2], 1))
-        own = np.take_along_axis(u, at, axis=2) - shift
-        if spec.signal in {"softmax", "soft-margin"}:
-            np.put_along_axis(u, at, -np.inf, axis=2)
-            top = u.max(axis=2, keepdims=True)
-            rest = top + np.log(np.exp(u - top).sum(axis=2, keepdims=True))
-            yield block, *_sigmoid(own - rest, targets, spec.epsilon)
-        else:
-            own = taylor(own, spec.degree)
-            others = taylor(u, spec.degree)
-            np.put_along_axis(others, at, 0.0, axis=2)
-            whole = own + others.sum(axis=2, keepdims=True)
-            ratio = np.divide(own, whole, out=np.zeros_like(own), where=whole != 0)
-            kept = np.where(np.abs(ratio) < spec.epsilon, spec.epsilon, ratio)
-            yield block, kept, np.log(np.abs(kept[targets]))
+    u = np.asarray(signals.logits[:, block], dtype=np.float64) / temperature
+    at = np.broadcast_to(signals.labels[block][None, :, None], (*u.shape[:2], 1))
+    own = np.take_along_axis(u, at, axis=2) - shift
+    if spec.signal in {"softmax", "soft-margin"}:
+        np.put_along_axis(u, at, -np.inf, axis=2)
+        top = u.max(axis=2, keepdims=True)
+        rest = top + np.log(np.exp(u - top).sum(axis=2, keepdims=True))
+        return _sigmoid(own - rest, targets, spec.epsilon)
+    own = taylor(own, spec.degree)
+    others = taylor(u, spec.degree)
+    np.put_along_axis(others, at, 0.0, axis=2)
+    whole = own + others.sum(axis=2, keepdims=True)
+    ratio = np.divide(own, whole, out=np.zeros_like(own), where=whole != 0)
+    kept = np.where(np.abs(ratio) < spec.epsilon, spec.epsilon, ratio)
+    return kept, np.log(np.abs(kept[targets]))
 
 
 def taylor(values: Floats, degree: int) -> Floats:

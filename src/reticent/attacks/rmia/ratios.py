@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent import scratch
+from reticent import scratch, threads
 from reticent.attacks import leave_one_out
 from reticent.attacks.balance import Balance, Dropped
 from reticent.attacks.base import Offer, Problem
@@ -76,7 +76,9 @@ def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.
     balance = _balance(spec, problem) if signals is problem.signals else None
     divisor = temperature(spec, Offer.of(problem), queries)
     negative = np.zeros(shape, dtype=np.bool_) if spec.odd else None
-    for block, p, log in probability.read(spec, signals, problem.targets, divisor, queries):
+
+    def read(block: slice) -> None:
+        p, log = probability.read(spec, signals, problem.targets, divisor, queries, block)
         inside = members[:, block][problem.references]
         dropped = None if balance is None else balance.dropped(block, inside)
         marginal = np.empty_like(log)
@@ -99,6 +101,8 @@ def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.
         if negative is not None:
             negative[:, block] = found.negative
         scratch.release(size, *(() if outside is None else (outside,)))
+
+    threads.each(read, probability.blocks(spec, signals, divisor), size.size, step="ratios")
     return Ratios(size, negative, outside, spec.epsilon)
 
 

@@ -50,19 +50,14 @@ def needs(spec: SelenaReplica) -> Needs:
 def score(spec: SelenaReplica, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by how close its answer comes to replicas, and by its margin.
 
-    Args:
-        spec: the options.
-        problem: the problem, with replicas and logits. The target's own replicas are never looked at.
-        rng: not used.
-
-    Returns:
-        ``(T, N)``: a log-likelihood ratio in nats, as far as features are normal.
+    The target's own replicas are never looked at. Scores are a log-likelihood ratio in nats, as far as features are
+    normal.
 
     Raises:
         InputError: a reference has no replica of a record that it holds.
 
     Cost: O((R + T) R N C) for the distances, which are computed twice, and O(T (R + T) N) for the tests. Memory: two
-        numbers a score, and a block.
+    numbers a score, and a block.
     """
     features = {"distance": slice(0, 1), "margin": slice(1, 2), "both": slice(0, 2)}[spec.features]
     size = features.stop - features.start

@@ -73,21 +73,12 @@ def baseline(
 ) -> Baseline | None:
     """Tell members from non-members without the model.
 
-    Args:
-        members: booleans ``(T, N)``: the targets' rows of the membership.
-        labels: ``(N,)``.
-        features: from which of the N records ``(n,)`` to ``(n, D)``, what is known of them beside the label; None where
-            nothing is.
-        groups: ``(N,)``: exact duplicates share a value; by default there are none. They stay in one fold, and those
-            that are members of the same models count once.
-        seed: the master seed.
-        confidence: of every interval.
-        known: what the features are; by default the records.
+    `features` gives what is known of records beside their labels, ``(n, D)``, from their numbers ``(n,)``. Records of
+    one group are exact duplicates: they stay in one fold, and those that are members of the same models count once.
 
-    Returns:
-        The baseline, by the labels, and by labels and features; None where a target has fewer than 20 different members
-        or non-members, or where a fold would have fewer than 2. Cost: with features five trainings of both learners a
-        model, of at most `MODELS` models; some seconds for 2,000 records and 450 features.
+    None where a target has fewer than 20 different members or non-members, or where a fold would have fewer than 2.
+    Cost: with features five trainings of both learners a model, of at most `MODELS` models; some seconds for 2,000
+    records and 450 features.
     """
     targets = np.unique(np.linspace(0, len(members) - 1, min(MODELS, len(members))).round().astype(np.int64))
     own = np.arange(len(labels)) if groups is None else groups
@@ -138,13 +129,7 @@ def _looked_at(members: Bools, groups: NDArray[np.int64], rng: np.random.Generat
 def folds(members: Bools, groups: NDArray[np.int64], rng: np.random.Generator) -> Ints:
     """Deal records out to folds: members and non-members evenly, and records of one group together.
 
-    Args:
-        members: booleans ``(N,)``.
-        groups: ``(N,)``.
-        rng: shuffles.
-
-    Returns:
-        ``(N,)``, from 0 to `FOLDS` - 1.
+    One fold a record, from 0 to `FOLDS` - 1.
     """
     _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
     share = np.bincount(codes, weights=members) / sizes

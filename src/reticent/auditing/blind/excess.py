@@ -27,12 +27,7 @@ class Beyond:
     ) -> None:
         """Draw the replicates.
 
-        Args:
-            blind: the baseline.
-            members: booleans ``(T, N)``: the targets' rows of the membership.
-            fprs: false-positive rates; those that allow no false positive are left out.
-            rng: for the bootstrap.
-            replicates: of it, as asked for.
+        Rates that allow no false positive are left out.
         """
         self._blind, self._members = blind, members[np.ix_(blind.targets, blind.ids)]
         fewest = int((~self._members).sum(axis=1).min())
@@ -56,12 +51,7 @@ class Beyond:
     def excess(self, scores: Floats, confidence: float) -> Excess:
         """Hold an attack against the baseline.
 
-        Args:
-            scores: ``(T, N)``, of all targets and records.
-            confidence: of the intervals.
-
-        Returns:
-            The differences, as means over the targets that were looked at.
+        Means over the targets that were looked at.
         """
         rows = scores[np.ix_(self._blind.targets, self._blind.ids)]
         values = replicated(rows, self._members, self._fprs, self._weights)

@@ -22,13 +22,9 @@ WORDS = 1000
 def of_records(kind: str, x: NDArray[Any]) -> Floats:
     """Turn records into features.
 
-    Args:
-        kind: "image", "tokens" or "tabular", as in `Records`.
-        x: as in `Records`: ``uint8 (N, channels, H, W)``, ``int (N, length)`` or ``float (N, D)``.
-
-    Returns:
-        ``(N, D)``: of pictures, each channel's mean, standard deviation and histogram, and a grey thumbnail; of texts,
-        the logarithms of the counts of frequent tokens, and the length; of tables, the columns as they are.
+    Records are as in `Records`. Of pictures ``(N, D)`` has each channel's mean, standard deviation and histogram, and a
+    grey thumbnail; of texts, the logarithms of the counts of frequent tokens, and the length; of tables, the columns as
+    they are.
     """
     if kind == "image":
         return _pictures(x)

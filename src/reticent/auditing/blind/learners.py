@@ -20,14 +20,7 @@ L2 = 10.0
 def told_apart(x: Floats, members: Bools, judged: Floats, seed: int) -> Floats:
     """Learn who is a member, and score other records.
 
-    Args:
-        x: ``(n, D)``, features to learn from.
-        members: booleans ``(n,)``, both kinds.
-        judged: ``(k, D)``, features to score.
-        seed: of the trees.
-
-    Returns:
-        ``(k,)``, higher means member: the sum of the two learners' log-odds.
+    From ``(n, D)`` features and ``(k, D)`` judged ones: ``(k,)``, the sum of the two learners' log-odds.
     """
     from sklearn.ensemble import HistGradientBoostingClassifier  # 1.5 s to import
     from sklearn.exceptions import ConvergenceWarning

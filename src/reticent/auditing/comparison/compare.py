@@ -94,18 +94,8 @@ def _unbeaten(rows: Sequence[MeasuredRow]) -> set[str]:
 def front(accuracy: ArrayLike, leak: ArrayLike) -> Bools:
     """Find the rows that are on the Pareto front, by the estimates alone.
 
-    A row is beaten by another one that is at least as accurate, leaks at most as much, and is better in one of the
-    two. Rows that are equal in both are both kept.
-
-    Args:
-        accuracy: ``(K,)``, higher is better.
-        leak: ``(K,)``, lower is better.
-
-    Returns:
-        ``(K,)``. Cost: ``O(K**2)``.
-
-    Raises:
-        ShapeError: the two have different lengths.
+    A row is beaten by another one that is at least as accurate, leaks at most as much, and is better in one of the two.
+    Rows that are equal in both are both kept. Cost: ``O(K**2)``.
     """
     gain = checks.floats(accuracy=accuracy, ndim=1)
     loss = checks.floats(leak=leak, ndim=1)

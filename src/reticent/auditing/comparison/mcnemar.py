@@ -18,16 +18,7 @@ from reticent.findings.comparison import McNemar
 
 
 def found(scores: Floats, members: Bools, fpr: float) -> Bools:
-    """Mark the members that each target gives away at a false-positive rate, by a threshold of its own.
-
-    Args:
-        scores: ``(T, N)``, checked; higher means member.
-        members: booleans ``(T, N)``.
-        fpr: false-positive rate.
-
-    Returns:
-        Booleans ``(T, N)``, false for non-members.
-    """
+    """Mark the members that each target gives away at a false-positive rate, by a threshold of its own."""
     limits = [roc(row, own).at_fpr(fpr).threshold for row, own in zip(scores, members, strict=True)]
     return np.asarray((scores >= np.array(limits)[:, None]) & members)
 
@@ -35,18 +26,9 @@ def found(scores: Floats, members: Bools, fpr: float) -> Bools:
 def mcnemar(first: ArrayLike, second: ArrayLike) -> McNemar:
     """Test whether two recipes give away equally many members, on the members that only one of them gives away.
 
-    Paper: McNemar (1947), exact: of the b + c members on which the two disagree, b are Binomial(b + c, 1/2).
-    The thresholds are taken as given.
-
-    Args:
-        first: booleans ``(T, N)``, what is found under the first recipe.
-        second: the same under the second.
-
-    Returns:
-        The counts over all targets, and the combined p-value.
-
-    Raises:
-        ShapeError: the shapes differ.
+    Paper: McNemar (1947), exact: of the b + c members on which the two disagree, b are Binomial(b + c, 1/2). The
+    thresholds are taken as given. Both say ``(T, N)`` what is found; the counts are over all targets, and their
+    p-values combined.
     """
     one, two = checks.boolean(first=first, ndim=2), checks.boolean(second=second, ndim=2)
     checks.shape(second=two, expected=one.shape, meaning="as `first` has")

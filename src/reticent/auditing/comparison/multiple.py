@@ -14,12 +14,6 @@ def holm(p: ArrayLike) -> Floats:
 
     Paper: Holm (1979). The i-th smallest of n is multiplied by ``n - i + 1``, and is no smaller than those before it.
     Holds whatever the dependence between the tests.
-
-    Args:
-        p: ``(n,)``, from 0 to 1.
-
-    Returns:
-        ``(n,)``, at most 1, in the order given.
     """
     values = checks.floats(p=p, ndim=1).astype(np.float64)
     order = np.argsort(values, kind="stable")
@@ -34,12 +28,6 @@ def benjamini_hochberg(p: ArrayLike) -> Floats:
 
     Paper: Benjamini and Hochberg (1995). The i-th smallest of n is multiplied by ``n / i``, and is no larger than those
     after it.
-
-    Args:
-        p: ``(n,)``, from 0 to 1.
-
-    Returns:
-        ``(n,)``, at most 1, in the order given.
     """
     values = checks.floats(p=p, ndim=1).astype(np.float64)
     order = np.argsort(values, kind="stable")
@@ -53,12 +41,6 @@ def ruger(p: ArrayLike) -> float:
     """Combine p-values of one hypothesis that may depend on each other in any way: about twice their median.
 
     Paper: Rüger (1978): ``n / k`` times the k-th smallest of n, here with k = ceil(n / 2).
-
-    Args:
-        p: ``(n,)``, from 0 to 1, at least one.
-
-    Returns:
-        A valid p-value.
     """
     values = np.sort(checks.floats(p=p, ndim=1).astype(np.float64))
     k = math.ceil(len(values) / 2)

@@ -18,14 +18,8 @@ from reticent.findings.numbers import PairedDifference
 def difference(observed: Floats, variance: Variance, pairs: int, confidence: float) -> PairedDifference:
     """Bound the mean of the targets' differences.
 
-    Args:
-        observed: ``(T,)``, first minus second on each target.
-        variance: of their mean.
-        pairs: independent records behind it; bounds a difference that shows no spread, as `degenerate` does.
-        confidence: two-sided.
-
-    Returns:
-        The difference.
+    `observed` is ``(T,)``. So many independent `pairs` of records bound a difference that shows no spread
+    (`degenerate`).
     """
     value = float(observed.mean())
     alpha = tail(confidence)
@@ -45,15 +39,8 @@ def bootstrapped(
 ) -> PairedDifference:
     """Compare one statistic of two recipes by replicates that took the same records.
 
-    Args:
-        first: the first recipe's replicates, and its statistic on each target ``(T,)``.
-        second: the same of the second, drawn from a generator in the same state.
-        statistic: column of the replicates.
-        pairs: see `difference`.
-        confidence: two-sided.
-
-    Returns:
-        The difference.
+    Each recipe has its replicates, drawn from a generator in the same state, and its statistic on each target ``(T,)``;
+    `statistic` is the replicates' column.
     """
     (one, at_one), (two, at_two) = first, second
     values = one.replicated(statistic, at_one) - two.replicated(statistic, at_two)
@@ -65,15 +52,7 @@ def over_records(first: Bools, second: Bools, counted: Bools, confidence: float)
     """Compare a share of records, such as the accuracy, known for each record: models crossed with records.
 
     The variance is what the bootstrap of `reticent.auditing.bootstrap` tends to with many replicates, in closed form.
-
-    Args:
-        first: booleans ``(T, N)``, such as whether each target is right on each record.
-        second: the same of the second recipe.
-        counted: booleans ``(T, N)``, the records that count for each target, such as its non-members.
-        confidence: two-sided.
-
-    Returns:
-        The difference.
+    All are ``(T, N)``; `counted` marks the records that count for each target, such as its non-members.
     """
     each = np.where(counted, first.astype(np.float64) - second, 0.0)
     size = counted.sum(axis=1)

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike
 from reticent import scratch
 from reticent.arrays import Floats, Ints
 from reticent.auditing.intervals import lower, upper
+from reticent.auditing.ranked import parted
 from reticent.auditing.roc import two_groups
 from reticent.errors import InputError
 
@@ -44,14 +45,14 @@ class Groups:
         """Divide the records at random, blind to who is a member."""
         m = len(self.members)
         drawn = rng.random(len(self)) < share
-        first = Groups(self.members[drawn[:m]], self.non_members[drawn[m:]])
-        return first, Groups(self.members[~drawn[:m]], self.non_members[~drawn[m:]])
+        (one, two), (three, four) = parted(self.members, drawn[:m]), parted(self.non_members, drawn[m:])
+        return Groups(one, three), Groups(two, four)
 
 
 def groups(scores: ArrayLike, members: ArrayLike) -> Iterator[Groups]:
     """Check the scores of T targets, ``(T, N)``, as `two_groups` does, and sort those of one after the other."""
     values, rows = two_groups(scores, members, ndim=2)
-    return (Groups(np.sort(row[own]), np.sort(row[~own])) for row, own in scratch.rows(values, rows))
+    return (Groups(*map(np.sort, parted(row, own))) for row, own in scratch.rows(values, rows))
 
 
 def checked_delta(delta: float) -> float:
@@ -64,13 +65,8 @@ def checked_delta(delta: float) -> float:
 def log_ratios(tpr_low: Floats, fpr_high: Floats, delta: float) -> Floats:
     """Compute what limits say of epsilon, in both directions; negative, even infinitely, where it is nothing.
 
-    Args:
-        tpr_low: ``(L,)``, lower limits of the TPR.
-        fpr_high: ``(L,)``, upper limits of the FPR, above 0.
-        delta: from 0 up to, but not including, 1.
-
-    Returns:
-        ``(2, L)``: ``ln((TPR - delta) / FPR)`` and ``ln((TNR - delta) / FNR)``.
+    From lower limits of the TPR ``(L,)`` and upper ones of the FPR, above 0: ``(2, L)``, ``ln((TPR - delta) / FPR)``
+    and ``ln((TNR - delta) / FNR)``.
     """
     return np.stack([
         _log(tpr_low - delta) - np.log(fpr_high),

@@ -83,20 +83,7 @@ def bounds(
 ) -> list[float]:
     """Bound epsilon from the scores of each of T targets alone; nothing is corrected for their number.
 
-    Args:
-        scores: ``(T, N)``, or ``(N,)`` for one target; higher means member.
-        members: booleans of the same shape.
-        method: its options.
-        delta: of the (epsilon, delta) that is refuted, from 0 up to 1.
-        rng: divides the records where the method does.
-        confidence: of each bound, one-sided.
-
-    Returns:
-        One a target, at least 0, which says nothing, and finite. Cost: T sorts.
-
-    Raises:
-        ShapeError: the shapes differ, or `members` is not boolean.
-        InputError: NaN scores, a target without members or non-members, or a bad option.
+    At least 0, which says nothing, and finite. Cost: a sort a target.
     """
     checked_delta(delta)
     alpha = 2 * tail(confidence)
@@ -108,14 +95,8 @@ def bounds(
 def default_methods(members: ArrayLike, delta: float, *, fair: bool = True) -> tuple[Method, ...]:
     """Choose the methods that can say something.
 
-    Args:
-        members: booleans ``(T, N)``.
-        delta: of the bounds.
-        fair: whether membership may have been drawn by fair coins; if their numbers are against it, it was not.
-
-    Returns:
-        All but a given threshold; without the Gaussian ones at delta 0, and without those of one run if membership is
-        not fair.
+    All but a given threshold; without the Gaussian ones at delta 0, and without those of one run where membership was
+    not drawn by fair coins, as `fair` or the numbers of members say.
     """
     rows = checks.boolean(members=members, ndim=2)
     fair = fair and all(balanced(int(count), rows.shape[1]) for count in rows.sum(axis=1))
@@ -140,26 +121,9 @@ def audit_epsilon(
     """Bound epsilon from below by every attack and method, and by the best attack corrected for the choice.
 
     The targets' bounds are combined under any dependence (see `combine`); the best of K attacks is judged at an error
-    rate of ``(1 - confidence) / K``, by the headline method alone, which does not depend on what was found.
-
-    Args:
-        scores: by attack, ``(T, N)``; higher means member.
-        members: booleans ``(T, N)``: the targets' rows of the membership matrix.
-        delta: of the (epsilon, delta) that is refuted, from 0 up to 1.
-        rng: divides the records; an attack's and method's stream is named after them.
-        confidence: one-sided; of each bound of an attack, and of the overall one.
-        methods: by default `default_methods`.
-        headline: the method of the overall bound.
-        combine: how the targets' bounds become one.
-        accountant: what training promises, if it does.
-        proven: the same of what training proves, where `accountant` is what the user states.
-
-    Returns:
-        Both objects. Cost: T sorts an attack.
-
-    Raises:
-        ShapeError: the shapes differ, or `members` is not boolean.
-        InputError: no attack, NaN scores, a target without members or non-members, or a bad option.
+    rate of ``(1 - confidence) / K``, by the headline method alone, which does not depend on what was found. An attack's
+    and method's stream is named after them. `accountant` holds what training promises, and `proven` what it proves,
+    where the first is what the user states. Cost: T sorts an attack.
     """
     if not scores:
         raise InputError("scores: expected at least one attack, got none")

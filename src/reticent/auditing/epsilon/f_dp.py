@@ -64,18 +64,9 @@ def bound(spec: FDp, groups: Groups, delta: float, alpha: float, rng: np.random.
 def f_dp_mu(right: int, guesses: int, records: int, confidence: float = 0.95) -> float:
     """Bound mu from a number of right guesses; nothing may have been chosen by looking at these records.
 
-    Args:
-        right: right guesses c.
-        guesses: guesses g, at least 1.
-        records: records m that could have been guessed.
-        confidence: one-sided.
-
-    Returns:
-        The largest mu of Gaussian differential privacy that is refuted, or up to `TOLERANCE` less; 0 if none is. Cost:
-        some thirty recursions of c steps at most, and of a few hundred unless mu is near 0.
-
-    Raises:
-        InputError: not ``0 <= right <= guesses <= records``, or a bad confidence.
+    The largest mu of Gaussian differential privacy that is refuted by c `right` of g `guesses` on m `records`, or up to
+    `TOLERANCE` less; 0 if none is. Cost: some thirty recursions of c steps at most, and of a few hundred unless mu is
+    near 0.
     """
     if not (0 <= right <= guesses <= records and guesses >= 1):
         raise InputError(

@@ -54,16 +54,6 @@ def gaussian_delta(mu: ArrayLike, epsilon: ArrayLike) -> Floats:
 
     by the logarithms of its two terms; the second one's share of the first is a ratio of scaled complementary error
     functions, in which the large exponents cancel on paper.
-
-    Args:
-        mu: above 0.
-        epsilon: at least 0, broadcast against `mu`.
-
-    Returns:
-        The deltas, of the broadcast shape.
-
-    Raises:
-        InputError: mu is not above 0, or epsilon is negative.
     """
     return np.exp(_log_delta(*_checked(mu, epsilon)))
 
@@ -71,15 +61,7 @@ def gaussian_delta(mu: ArrayLike, epsilon: ArrayLike) -> Floats:
 def gaussian_epsilon(mu: ArrayLike, delta: float) -> Floats:
     """Compute the smallest epsilon for which mu-GDP is (epsilon, delta)-DP.
 
-    Args:
-        mu: at least 0.
-        delta: above 0 and below 1.
-
-    Returns:
-        The epsilons, of the shape of `mu`; 0 where delta alone pays for it all.
-
-    Raises:
-        InputError: mu is negative, or delta is not between 0 and 1.
+    0 where delta alone pays for it all.
     """
     checked_delta(delta)
     if delta == 0:

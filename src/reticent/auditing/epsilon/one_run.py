@@ -67,20 +67,8 @@ def bound(spec: OneRun, groups: Groups, delta: float, alpha: float, rng: np.rand
 def one_run_epsilon(right: int, guesses: int, records: int, delta: float = 0.0, confidence: float = 0.95) -> float:
     """Bound epsilon from a number of right guesses; nothing may have been chosen by looking at these records.
 
-    With delta = 0 it is ``logit`` of Clopper and Pearson's lower limit.
-
-    Args:
-        right: right guesses v.
-        guesses: guesses r, at least 1.
-        records: records m that could have been guessed.
-        delta: of the bound.
-        confidence: one-sided.
-
-    Returns:
-        The largest epsilon that is refuted; 0 if none is.
-
-    Raises:
-        InputError: not ``0 <= right <= guesses <= records``, or a bad delta or confidence.
+    With delta = 0 it is ``logit`` of Clopper and Pearson's lower limit. 0 if none is refuted by v `right` of r
+    `guesses` on m `records`.
     """
     if not (0 <= right <= guesses <= records and guesses >= 1):
         raise InputError(

@@ -123,7 +123,7 @@ def ready(
         raise SpecError("patience: there are no validation records here to stop early by: give --epochs instead")
     members = int(membership.matrix.sum(axis=1).min())
     check_records(recipe, known.records, reference=len(known.reference), validation=0, members=members)
-    after = stacking.chosen(after, at(config.store), config.stack)
+    after = stacking.chosen(after, at(config.store), config.stack, trainer.device)
     last = after.models
     offer = Offer(known.records.classes, len(after.queries.views()), logits=True, population=False, imitators=True)
 

@@ -24,8 +24,9 @@ from reticent.locate.leverage import last_layer
 from reticent.locate.loss_trace import interquartile
 from reticent.options import AuditConfig
 from reticent.population.population import Population
+from reticent.population.training_run import LOSSES
 from reticent.population.using import finished, using
-from reticent.population.worker import LOSSES, Maker
+from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES, entry
 from reticent.report.csv import table
 from reticent.report.kinds import page
@@ -61,6 +62,7 @@ class RankedMembers(Reported[RankingDocument]):
     ids: Ints
 
 
+@fixed()
 def rank_members(
     config: AuditConfig | str | Path | None = None,
     *,
@@ -96,31 +98,6 @@ def rank_members(
     job = called(config, values, attacked=False)
     by_record(job.config)
     check(job.population.recipe)
-    return run(job, stage=stage, checked=checked)
-
-
-def check(recipe: Recipe) -> None:
-    """Refuse a procedure under which a member has no single course of losses."""
-    if not entry(recipe).traced:
-        able = " or ".join(sorted(name for name, one in PROCEDURES.items() if one.traced))
-        raise SpecError(
-            f"procedure: {recipe.procedure.method} does not train one network from its beginning to its end on all "
-            "members, so that no member has one course of losses to be ranked by: expected a recipe or defense that "
-            f"is trained by {able}; or leave --without-references out, which compares with other models"
-        )
-
-
-def everyone(job: Job) -> Population:
-    """Make of a job's population one traced model of all its audited records."""
-    all_of_them = np.ones((1, len(job.population.roles.audited)), dtype=np.bool_)
-    return replace(job.population, membership=Membership(all_of_them, everyone=True), trace=True, stack=1)
-
-
-@fixed()
-def run(
-    job: Job, *, stage: Callable[[str], None] | None = None, checked: Callable[[Path], None] | None = None
-) -> RankedMembers:
-    """Train the model if it is not finished, and rank its members."""
     out, work = taken(job.config, OUT, RANKING, [job.config.dataset], checked), Work(stage)
     ids, records = job.population.roles.audited, job.records
     population = everyone(job)
@@ -158,6 +135,23 @@ def run(
     pictures = records.thumbnails(one.record for one in told.ranked[:PICTURED])
     files = out.write(told, {"ranking.html": page(told, pictures), "records.csv": table(rows[0], rows)})
     return RankedMembers(told, files, members, losses, ids)
+
+
+def check(recipe: Recipe) -> None:
+    """Refuse a procedure under which a member has no single course of losses."""
+    if not entry(recipe).traced:
+        able = " or ".join(sorted(name for name, one in PROCEDURES.items() if one.traced))
+        raise SpecError(
+            f"procedure: {recipe.procedure.method} does not train one network from its beginning to its end on all "
+            "members, so that no member has one course of losses to be ranked by: expected a recipe or defense that "
+            f"is trained by {able}; or leave --without-references out, which compares with other models"
+        )
+
+
+def everyone(job: Job) -> Population:
+    """Make of a job's population one traced model of all its audited records."""
+    all_of_them = np.ones((1, len(job.population.roles.audited)), dtype=np.bool_)
+    return replace(job.population, membership=Membership(all_of_them, everyone=True), trace=True, stack=1)
 
 
 def _ranked(job: Job, losses: Floats, said: Answers) -> tuple[RankedMember, ...]:

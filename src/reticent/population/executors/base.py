@@ -3,8 +3,9 @@
 import math
 from collections.abc import Generator, Sequence
 
+from reticent.population.failures import Failure
 from reticent.population.population import Population
-from reticent.population.worker import Failure, Made
+from reticent.population.worker import Made
 
 __all__ = ["Failure", "Results", "stacks"]
 

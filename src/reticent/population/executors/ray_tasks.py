@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from reticent.errors import MissingExtraError, ModelError, ReticentError
-from reticent.population.executors.base import Failure, Results
+from reticent.population.executors.base import Failure, Results, stacks
 from reticent.population.population import Population
 from reticent.population.worker import Made, Maker
 from reticent.store import Store, at
@@ -24,13 +24,12 @@ RETRIES = 3
 """So often a model's task runs again whose process, or machine, ended."""
 PATIENCE = 60.0
 """Seconds until what another machine committed must be seen here: as long as network file systems keep old listings."""
-VERSIONS = {"reticent": VERSION, "torch": torch.__version__}
 
 
 def results(
     population: Population, store: Store, models: list[int], *, device: str, workers: int, address: str | None
 ) -> Results:
-    """Make models as tasks of a Ray cluster, each on one core, or on one of as many parts of a GPU as `workers` says.
+    """Make models, or stacks of them, as tasks of a Ray cluster, each on a core, or a part of a GPU (`workers` of one).
 
     Raises:
         MissingExtraError: Ray is not installed.
@@ -42,14 +41,17 @@ def results(
         gpus = 1 / workers if device == "cuda" else 0
         _check_able(ray, gpu=gpus > 0)
         # Pickled here, since what Ray unpickles may not be written to, and a node compares its versions first.
-        sent = ray.put((VERSIONS, sys.path, pickle.dumps((population, store.address, mark, device))))
+        content = pickle.dumps((population, store.address, mark, device))
+        sent = ray.put((device, _versions(device), sys.path, content))
         task = ray.remote(_make).options(num_cpus=1, num_gpus=gpus, max_retries=RETRIES)
-        left = {task.remote([sent], mark, model): model for model in models}
+        known = ray.cluster_resources()
+        places = known.get("GPU", 0) * workers if gpus else known.get("CPU", 1)
+        left = {task.remote([sent], mark, part): part for part in stacks(population, models, max(1, int(places)))}
         try:
             while left:
                 done, _ = ray.wait(list(left))
                 for ref in done:
-                    yield _result(ray, ref, left.pop(ref), store)
+                    yield from _results(ray, ref, left.pop(ref), store)
         finally:
             for ref in left:
                 ray.cancel(ref, force=True)
@@ -124,10 +126,10 @@ def _check_able(ray: Any, *, gpu: bool) -> None:
         )
 
 
-def _result(ray: Any, ref: Any, model: int, store: Store) -> Made | Failure:
-    """Give what a task gave; what it raised is of its node, not of its model, and raised here."""
+def _results(ray: Any, ref: Any, models: list[int], store: Store) -> Results:
+    """Give what a task gave; what it raised is of its node, not of its models, and raised here."""
     try:
-        result, node = ray.get(ref)
+        found, node = ray.get(ref)
     except ray.exceptions.RayTaskError as error:
         cause = error.cause
         if isinstance(cause, ReticentError):
@@ -136,13 +138,22 @@ def _result(ray: Any, ref: Any, model: int, store: Store) -> Made | Failure:
         raise ModelError(f"a node of the Ray cluster cannot make models ({told})") from None
     except ray.exceptions.RayError as error:
         told = _line(error)
-        return model, ModelError(f"model {model}: its process on the Ray cluster ended without an answer ({told})")
+        for model in models:
+            yield model, ModelError(f"model {model}: its process on the Ray cluster ended without an answer ({told})")
+        return
+    for result in found:
+        yield _seen(result, node, store)
+
+
+def _seen(result: Made | Failure, node: str, store: Store) -> Made | Failure:
+    """Give one model that a node made, once its runs are seen here."""
     if not isinstance(result, Made):
-        return model, result[1].retold(f"{result[1]} (on {node})")
+        return result[0], result[1].retold(f"{result[1]} (on {node})")
     end = time.monotonic() + PATIENCE
     while not store.ended(result.signals):
         if time.monotonic() > end:
-            return model, ModelError(f"model {model}: {node} has finished it, and the store {store.address} lacks it")
+            told = f"model {result.model}: {node} has finished it, and the store {store.address} lacks it"
+            return result.model, ModelError(told)
         time.sleep(0.5)
     return result
 
@@ -151,7 +162,7 @@ _MAKER: dict[str, Maker] = {}
 """The maker of this process of a node, by the mark in its store."""
 
 
-def _make(sent: list[Any], mark: str, model: int) -> tuple[Made | Failure, str]:
+def _make(sent: list[Any], mark: str, models: list[int]) -> tuple[list[Made | Failure], str]:
     import ray
 
     node = f"node {socket.gethostname()}, {ray.get_runtime_context().get_node_id()[:6]}"
@@ -161,14 +172,22 @@ def _make(sent: list[Any], mark: str, model: int) -> tuple[Made | Failure, str]:
             _MAKER[mark] = _maker(*ray.get(sent[0]))
         except ReticentError as error:
             raise error.retold(f"{error} (on {node})") from None
-    [made] = _MAKER[mark].make_all([model])
-    return made, node
+    return [*_MAKER[mark].make_all(models)], node
 
 
-def _maker(versions: dict[str, str], path: list[str], content: bytes) -> Maker:
+def _versions(device: str) -> dict[str, str]:
+    """State what a model's bits depend on; on the CPU, where they are the same everywhere, also the build of torch."""
+    build = torch.__version__
+    return {"reticent": VERSION, "torch": build if device == "cpu" else build.partition("+")[0]}
+
+
+def _maker(device: str, versions: dict[str, str], path: list[str], content: bytes) -> Maker:
     """Prepare a node: the driver's versions, where it finds a user's code, and what to make models of."""
-    if versions != VERSIONS:
-        raise ModelError(f"this node has {VERSIONS}, and the command {versions}: install the same on all")
+    if versions != _versions(device):
+        raise ModelError(
+            f"this node has {_versions(device)}, and the command {versions}: install the same on all, on the CPU the "
+            "same build of torch too, since the last bits of a model may depend on it"
+        )
     sys.path += [folder for folder in path if folder not in sys.path]
     population, address, mark, device = pickle.loads(content)  # noqa: S301 (from the driver)
     store = at(address)

@@ -137,9 +137,9 @@ def _rows(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block, .
     """Put the rows into a table, and say how to read it."""
     knowing = " of attackers who know the defense" * _unaware(rows)
     unbeaten = (
-        f"Not beaten: no other line{knowing} is at least as accurate on non-members, leaks at most as much, and is "
-        "better in one of the two, by the estimates alone. Several lines can be: they are different trade-offs, not "
-        "one winner."
+        f"Not beaten: no other line{knowing} is at least as accurate on non-members, leaks at most as much (by the "
+        "members found; by the AUC where these are not measurable), and is better in one of the two, by the estimates "
+        "alone. Several lines can be: they are different trade-offs, not one winner."
     )
     texts = [
         f"Beside each number stands its {level(document.confidence)} interval. Chance: AUC 0.5, and TPR equal to FPR."

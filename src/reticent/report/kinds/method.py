@@ -253,9 +253,7 @@ def value(item: Any) -> str:
 def values(found: Finding, *apart: str) -> b.Values:
     """List the fields that have a value, with their units."""
     return tuple(
-        (_name(name), _told(name, item))
-        for name, item in found.content().items()
-        if name not in apart and item not in (None, (), "")
+        (_name(name), _told(name, item)) for name, item in found if name not in apart and item not in (None, (), "")
     )
 
 

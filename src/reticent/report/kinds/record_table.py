@@ -102,6 +102,18 @@ def pictured(
     return (b.Heading(title), b.Gallery(made[:PICTURED])) if made else ()
 
 
+def listing(rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]) -> tuple[b.Block, ...]:
+    """Show the most exposed records: in pictures, how exposed all are, and one by one."""
+    return (
+        *gallery(rows, thumbnails),
+        *distribution(rows),
+        b.Heading("Record by record", "record-by-record"),
+        b.Prose(extent(rows)),
+        table(rows),
+        legend(rows),
+    )
+
+
 def distribution(rows: Sequence[RecordRow]) -> tuple[b.Block, ...]:
     """Draw the exposures of all records, beside what the columns of the table mean."""
     values = known(rows, "exposure")

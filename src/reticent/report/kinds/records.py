@@ -87,18 +87,7 @@ def _listed(
     exposed: ExposureCount | None, rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]
 ) -> list[b.Block]:
     heading: b.Block = b.Heading("The records", "records", "Records", level=2)
-    if not rows:
-        return [heading]
-    return [
-        heading,
-        b.Prose(order(exposed)),
-        *record_table.gallery(rows, thumbnails),
-        *record_table.distribution(rows),
-        b.Heading("Record by record", "record-by-record"),
-        b.Prose(record_table.extent(rows)),
-        record_table.table(rows),
-        record_table.legend(rows),
-    ]
+    return [heading, *((b.Prose(order(exposed)), *record_table.listing(rows, thumbnails)) if rows else ())]
 
 
 def _details(document: RecordsDocument) -> list[b.Block]:

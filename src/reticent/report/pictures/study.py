@@ -2,7 +2,6 @@
 
 import io
 import math
-import warnings
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -64,9 +63,7 @@ def files(figure: Figure) -> tuple[str, bytes]:
         text = " ".join(map(described, panels))
         settle(made)
         stream = io.BytesIO()
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Glyph", UserWarning)
-            made.savefig(stream, format="png", dpi=144, facecolor="white", metadata={"Software": "reticent"})
+        made.savefig(stream, format="png", dpi=144, facecolor="white", metadata={"Software": "reticent"})
         return _alone(render(made, figure.name, figure.title, text)), stream.getvalue()
 
 

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from reticent.findings.study import Figure
-from reticent.options import Options
-from reticent.studies import beyond, presets, repairing
+from reticent.options import Options as Options
+from reticent.studies import beyond as beyond
+from reticent.studies import presets, repairing
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
-from reticent.studies.beyond import NONE
+from reticent.studies.beyond import NONE, UNDEFENDED
 from reticent.studies.cwrf_ablation.claims import CLAIMS
 from reticent.studies.cwrf_ablation.rows import (
     CHOSEN,
@@ -25,27 +26,24 @@ from reticent.studies.cwrf_ablation.rows import (
     VARIANTS,
     named,
 )
-from reticent.studies.measured import Pairs, Recipes, collect, measure_all
+from reticent.studies.measured import Pairs, Recipe, Recipes, measure_all
+from reticent.studies.measured import collect as collect
 from reticent.studies.metrics import METRICS, columns, dots, lines
 from reticent.studies.repairing import CHOSEN_BY, Chosen, acts
 
 
-def _rows(bench: Bench, chosen: Chosen) -> tuple[Recipes, dict[str, Options]]:
-    """List what is trained: by row, its defense and a word on it; and what stands beside the defense."""
-    rate, whole = chosen.rates[CHOSEN_BY], int(bench.setting.base["epochs"])
-    made = {
-        named(variant, one): (chosen.joined(CHOSEN_BY, how, rate=one), what)
-        for one in bench.options["rates"]
-        for variant, (how, what) in VARIANTS.items()
-    }
-    made |= {
-        name: (chosen.joined(CHOSEN_BY, how), f"{what}; r = {100 * rate:g} %") for name, (how, what) in CONTROLS.items()
-    }
-    made[NO_REWINDING] = chosen.joined(CHOSEN_BY, rate=0), "fine-tuned as long, nothing rewound or held"
-    epochs = dict(zip(LENGTHS, (chosen.tuning_epochs, whole + chosen.tuning_epochs), strict=True))
-    made |= {name: (chosen.relaxloss, f"RelaxLoss alone, {many} epochs") for name, many in epochs.items()}
-    rows: Recipes = {NONE: (None, "cross-entropy alone"), SCRATCH: (chosen.relaxloss, "RelaxLoss alone"), **made}
-    return rows, {name: {"epochs": many} for name, many in epochs.items()}
+def _rows(bench: Bench, chosen: Chosen) -> Recipes:
+    rate, tuned = chosen.rates[CHOSEN_BY], chosen.tuning_epochs
+    made = {NONE: UNDEFENDED, SCRATCH: Recipe(chosen.relaxloss, "RelaxLoss alone")}
+    for one in bench.options["rates"]:
+        for variant, (how, what) in VARIANTS.items():
+            made[named(variant, one)] = Recipe(chosen.joined(CHOSEN_BY, how, rate=one), what)
+    for name, (how, what) in CONTROLS.items():
+        made[name] = Recipe(chosen.joined(CHOSEN_BY, how), f"{what}; r = {100 * rate:g} %")
+    made[NO_REWINDING] = Recipe(chosen.joined(CHOSEN_BY, rate=0), "fine-tuned as long, nothing rewound or held")
+    for name, epochs in zip(LENGTHS, (tuned, bench.setting.base["epochs"] + tuned), strict=True):
+        made[name] = Recipe(chosen.relaxloss, f"RelaxLoss alone, {epochs} epochs", epochs)
+    return made
 
 
 def _pairs(bench: Bench) -> tuple[Pairs, Pairs]:
@@ -61,16 +59,11 @@ def _pairs(bench: Bench) -> tuple[Pairs, Pairs]:
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
     chosen = repairing.choose(bench, (CHOSEN_BY,))
-    rows = measure_all(bench, *_rows(bench, chosen))
+    rows = measure_all(bench, _rows(bench, chosen))
     rate = chosen.rates[CHOSEN_BY]
     same = next(row for row in rows if row.name == named("A3", rate))
     rows.append(replace(same, name=CHOSEN, about=f"A3 at the r that pilots chose, {100 * rate:g} %"))
-    plain, matched = _pairs(bench)
-    found = collect(rows, plain)
-    beyond.matched(bench, found, rows, matched, repairing.LEAKS)
-    repairing.diagnosed(bench, found, rows)
-    found.notes += chosen.notes
-    return found
+    return repairing.concluded(bench, chosen, rows, *_pairs(bench))
 
 
 DRAWN = ("accuracy", "loss_members", "loss", "auc_lira", "accuracy_rewound")
@@ -92,30 +85,27 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     yield Figure(name=setting.key, title=f"A1, A2 and A3 over r, {setting.label}", panels=(*over_r, *of_a3))
 
 
-OPTIONS: Options = {"rates": presets.RATES, "lengths": presets.lengths(100), "fpr": 0.01}
-TINY = OPTIONS | {"rates": (0.01, 0.05), "lengths": presets.lengths(40)[1:3]}
-PART = OPTIONS | {"rates": (0.001, 0.05), "levels": presets.LEVELS}
 SCALES = {
     "tiny": Scale(
-        (presets.repaired(presets.CWRF_TINY, TINY, published="ResNet18"),),
+        (presets.repaired(presets.CWRF_TINY, presets.TINY_REPAIRS, published="ResNet18"),),
         1,
         "A part of Location30, 8 models a row, 1 seed: some minutes on two cores.",
     ),
     "small": Scale(
         (
-            presets.repaired(presets.CWRF_LOCATION, OPTIONS, published="ResNet18"),
-            presets.repaired(presets.CWRF_CNN, PART, published="ResNet18"),
+            presets.repaired(presets.CWRF_LOCATION, presets.REPAIRS, published="ResNet18"),
+            presets.repaired(presets.CWRF_CNN, presets.FEW_REPAIRS, published="ResNet18"),
         ),
         3,
         "Location30 and a part of CIFAR-10, 8 models a row, 3 seeds: some hours on two cores.",
     ),
     "gpu": Scale(
-        (presets.repaired(presets.CWRF_GPU, OPTIONS | {"lengths": presets.lengths(40)}, published="ResNet18"),),
+        (presets.repaired(presets.CWRF_GPU, presets.SHORT_REPAIRS, published="ResNet18"),),
         1,
         "A part of CIFAR-10 with ResNet18, 40 epochs, 8 models a row, 1 seed: for one large GPU.",
     ),
     "paper": Scale(
-        (presets.repaired(presets.PAPER_RESNET18, OPTIONS, published="ResNet18"),),
+        (presets.repaired(presets.PAPER_RESNET18, presets.REPAIRS, published="ResNet18"),),
         3,
         "CIFAR-10 with ResNet18, 100 epochs and the chosen length of fine-tuning, 10 models a row, 3 seeds: some days "
         "on one GPU.",

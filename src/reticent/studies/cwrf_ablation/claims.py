@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from statistics import median
 
-from reticent.studies.base import Claim, Results, Setting, each
+from reticent.studies.base import Claim, Parts, Results, Setting, each
 from reticent.studies.beyond import UNMATCHED
 from reticent.studies.cwrf_ablation.rows import CHANCE, LENGTHS, NO_REWINDING, SCRATCH, named
 from reticent.studies.judging import Part, better, no_worse, reaches, voided
@@ -33,7 +33,6 @@ Asks = Mapping[str, Ask]
 """Metric -> whether the first row of a pair must be better, or no worse."""
 LEARNS: Asks = {"loss": better, "accuracy": no_worse}
 SMALLER_GAP: Asks = {"gap": better}
-Parts = Callable[[Results], list[Part]]
 
 
 def _given(ask: Callable[[Results, Setting], Iterable[Part]]) -> Parts:

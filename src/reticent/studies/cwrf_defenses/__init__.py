@@ -13,35 +13,34 @@ import numpy as np
 
 from reticent.findings.study import Figure
 from reticent.options import Options
-from reticent.studies import beyond, presets, repairing
+from reticent.studies import beyond as beyond
+from reticent.studies import presets, repairing
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
-from reticent.studies.beyond import NONE
+from reticent.studies.beyond import NONE, UNDEFENDED
 from reticent.studies.cwrf_defenses.claims import CLAIMS, against, alone, matched
 from reticent.studies.cwrf_defenses.printed import CONTROLS, PUBLISHED, WITH, titles
-from reticent.studies.measured import Measured, Pairs, Recipes, collect, measure_all
+from reticent.studies.measured import Measured, Pairs, Recipe, Recipes, measure_all
+from reticent.studies.measured import collect as collect
 from reticent.studies.metrics import ATTACKS, POINTS, columns, dots
 from reticent.studies.numbers import Estimate
 from reticent.studies.repairing import BY_CHANCE, Chosen, acts
 
 
-def _rows(bench: Bench, chosen: Chosen) -> tuple[Recipes, dict[str, Options]]:
-    """List what is trained: by row, its defense and a word on it; and what stands beside the defense."""
-    whole, tuned = int(bench.setting.base["epochs"]), chosen.tuning_epochs
-    rows: dict[str, tuple[str | None, str]] = {}
-    beside: dict[str, Options] = {}
+def _rows(bench: Bench, chosen: Chosen) -> Recipes:
+    tuned, controlled, made = chosen.tuning_epochs, bench.options["controls"], Recipes()
     for title, name in titles(bench.options["defenses"]).items():
-        defense = None if name == "none" else chosen.named(name)
-        rows[title] = defense, defense or "cross-entropy alone"
-        made = {WITH: chosen.joined(name)}
-        if bench.options["controls"]:
-            made[CONTROLS["r = 0"]] = chosen.joined(name, rate=0)
-            made[CONTROLS["by chance"]] = chosen.joined(name, BY_CHANCE)
-        rows |= {title + suffix: (joined, joined) for suffix, joined in made.items()}
-        lengths = {"shorter": tuned, "longer": whole + tuned}
-        for length, epochs in lengths.items() if bench.options["controls"] else [("shorter", tuned)]:
-            row = title + CONTROLS[length]
-            rows[row], beside[row] = (defense, f"{rows[title][1]}, {epochs} epochs"), {"epochs": epochs}
-    return rows, beside
+        alone = UNDEFENDED if name == "none" else Recipe(chosen.named(name), chosen.named(name))
+        joined = {WITH: chosen.joined(name)}
+        lengths = {"shorter": tuned}
+        if controlled:
+            joined[CONTROLS["r = 0"]] = chosen.joined(name, rate=0)
+            joined[CONTROLS["by chance"]] = chosen.joined(name, BY_CHANCE)
+            lengths["longer"] = bench.setting.base["epochs"] + tuned
+        made[title] = alone
+        made |= {title + suffix: Recipe(defense, defense) for suffix, defense in joined.items()}
+        for length, epochs in lengths.items():
+            made[title + CONTROLS[length]] = Recipe(alone.defense, f"{alone.about}, {epochs} epochs", epochs)
+    return made
 
 
 def _pairs(bench: Bench) -> tuple[Pairs, Pairs]:
@@ -57,17 +56,14 @@ def _pairs(bench: Bench) -> tuple[Pairs, Pairs]:
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
     chosen = repairing.choose(bench, bench.options["defenses"])
-    rows = measure_all(bench, *_rows(bench, chosen))
-    plain, pairs = _pairs(bench)
-    found = collect(rows, plain)
-    beyond.matched(bench, found, rows, pairs, repairing.LEAKS)
-    repairing.diagnosed(bench, found, rows)
+    rows = measure_all(bench, _rows(bench, chosen))
+    plain, even = _pairs(bench)
+    found = repairing.concluded(bench, chosen, rows, plain, even)
     by_name = {row.name: _spread(row) for row in rows}
     found.numbers |= {(name, "spread"): Estimate(value) for name, value in by_name.items()}
     for pair, (first, second) in plain.items():
         if by_name[first] and by_name[second]:
             found.numbers[pair, "spread"] = Estimate(math.log(by_name[first] / by_name[second]))
-    found.notes += chosen.notes
     return found
 
 
@@ -87,27 +83,22 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     yield Figure(name=setting.key, title=f"Defenses with and without CWRF, {setting.label}", panels=panels)
 
 
-OPTIONS: Options = {
-    "defenses": ("none", "relaxloss", "hamp", "ccl", "past"),
-    "rates": presets.RATES,
-    "lengths": presets.lengths(100),
-    "controls": True,
-    "fpr": 0.01,
-}
-FEWER = OPTIONS | {"defenses": ("none", "relaxloss", "hamp")}
-TINY = FEWER | {"rates": (0.01, 0.05), "lengths": presets.lengths(40)[1:3], "defenses": ("none", "relaxloss")}
-MAIN = OPTIONS | {"defenses": ("none", "relaxloss"), "levels": presets.LEVELS, "controls": False}
-GPU = FEWER | {"lengths": presets.lengths(40)}
-STRICT = OPTIONS | {"fpr": 0.001}
+MAIN: Options = {"defenses": ("none", "relaxloss"), "controls": True}
+ALL: Options = MAIN | {"defenses": (*MAIN["defenses"], "hamp", "ccl", "past")}
+STRICT = ALL | presets.REPAIRS | {"fpr": 0.001}
+GPU = MAIN | {"defenses": (*MAIN["defenses"], "hamp")} | presets.SHORT_REPAIRS
 PRIVATE = "dpsgd:epsilon=8"
 SCALES = {
     "tiny": Scale(
-        (presets.repaired(presets.CWRF_TINY, TINY),),
+        (presets.repaired(presets.CWRF_TINY, MAIN | presets.TINY_REPAIRS),),
         1,
         "A part of Location30, 8 models a row, 1 seed: some minutes on two cores.",
     ),
     "small": Scale(
-        (presets.repaired(presets.CWRF_LOCATION, OPTIONS), presets.repaired(presets.CWRF_CNN, MAIN)),
+        (
+            presets.repaired(presets.CWRF_LOCATION, ALL | presets.REPAIRS),
+            presets.repaired(presets.CWRF_CNN, MAIN | {"controls": False} | presets.REPAIRS | presets.LEVELS),
+        ),
         3,
         "Location30 with all rows and a part of CIFAR-10 with the main ones, 8 models a row, 3 seeds: some hours on "
         "two cores.",
@@ -123,9 +114,7 @@ SCALES = {
     "paper": Scale(
         (
             presets.repaired(presets.PAPER_RESNET18, STRICT, published="ResNet18"),
-            presets.repaired(
-                presets.PAPER_VIT, STRICT | {"defenses": (*OPTIONS["defenses"], PRIVATE)}, published="ViT"
-            ),
+            presets.repaired(presets.PAPER_VIT, STRICT | {"defenses": (*ALL["defenses"], PRIVATE)}, published="ViT"),
             presets.repaired(presets.PAPER_CIFAR100, STRICT),
             presets.repaired(presets.PAPER_CINIC10, STRICT),
         ),

@@ -9,7 +9,7 @@ import math
 from collections.abc import Callable, Iterator
 
 from reticent.findings.study import Reason
-from reticent.studies.base import Claim, Results, Setting, each
+from reticent.studies.base import Claim, Parts, Results, Setting, each
 from reticent.studies.beyond import NONE, UNMATCHED
 from reticent.studies.cwrf_defenses.printed import (
     BETTER,
@@ -84,7 +84,7 @@ def _void(results: Results, one: Setting, title: str, *attacks: str) -> Reason |
     return None if acting else "condition"
 
 
-def _of(name: str, ask: Asked) -> Callable[[Results], list[Part]]:
+def _of(name: str, ask: Asked) -> Parts:
     """Ask of each setting that has a defense."""
     title = TITLES[name]
     return each(lambda results, one: ask(results, one, title) if title in titles(one.options["defenses"]) else ())

@@ -7,7 +7,7 @@ the two correlate by construction: a column tells how the unlearning of non-memb
 the factor |w| and the weights that no gradient reaches; another column is without both.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +15,7 @@ from reticent.findings.study import Column, Figure
 from reticent.jobs.locate.scores import RATES
 from reticent.population.worker import Maker
 from reticent.studies import presets
-from reticent.studies.base import Bench, Claim, Found, Published, Results, Scale, Setting, Study, each
+from reticent.studies.base import Bench, Claim, Found, Parts, Published, Results, Scale, Setting, Study, each
 from reticent.studies.cwrf_entanglement.scores import ABOUT, ALL, Numbers, scored
 from reticent.studies.judging import Part, better, reaches
 from reticent.studies.numbers import Estimate
@@ -55,7 +55,7 @@ def _gaps(numbers: Numbers) -> Numbers:
     }
 
 
-def _all(asked: Mapping[str, str]) -> Callable[[Results], list[Part]]:
+def _all(asked: Mapping[str, str]) -> Parts:
     """Ask of correlations over all weights, by metric, whether they are strong."""
     return each(
         lambda results, one: [

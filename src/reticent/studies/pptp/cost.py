@@ -10,9 +10,10 @@ from dataclasses import replace
 
 from reticent.findings.study import Column, DotsPanel, Figure
 from reticent.options import Options
-from reticent.studies.base import Bench, Claim, Found, Results, Scale, Setting, Study, each
-from reticent.studies.beyond import NONE
+from reticent.studies.base import Bench, Claim, Found, Parts, Results, Scale, Setting, Study, each
+from reticent.studies.beyond import NONE, UNDEFENDED
 from reticent.studies.judging import Part, better, no_worse, reaches
+from reticent.studies.measured import Recipe, Recipes
 from reticent.studies.metrics import beside
 from reticent.studies.numbers import Estimate
 from reticent.studies.pptp import rows
@@ -49,11 +50,10 @@ def measured(bench: Bench) -> Found:
     with bench.made(job) as (store, made):
         first = made[0].training
         for turn in range(bench.options[REPEATS]):
-            for name, (defense, about) in _recipes(bench).items():
+            for name, recipe in _recipes(bench, half).items():
                 bench.say(f"{name}, repetition {turn + 1}")
-                more = {"epochs": half} if name.endswith(rows.shorter("")) else {}
-                asked = bench.job(defense, **ONE, **more)
-                found.rows[name] = about
+                asked = recipe.job(bench, **ONE)
+                found.rows[name] = recipe.about
                 repaired = first if name.endswith(rows.with_pptp("")) else None
                 times.setdefault(name, []).append(alone(asked.population, store, asked.executor.device, repaired))
     for name, taken in times.items():
@@ -78,16 +78,14 @@ def measured(bench: Bench) -> Found:
     return found
 
 
-def _recipes(bench: Bench) -> dict[str, tuple[str | None, str]]:
-    """List what is timed: by row, its defense and a word on it."""
-    listed: dict[str, tuple[str | None, str]] = {NONE: (None, "cross-entropy alone")}
+def _recipes(bench: Bench, half: int) -> Recipes:
+    stage, listed = bench.options["stage"], {NONE: UNDEFENDED}
     for title, defense in bench.options["defenses"].items():
-        joined = rows.joined(bench.options["stage"], defense)
-        listed[title] = defense, defense
-        listed[rows.with_pptp(title)] = joined, f"what PPTP does after plain training, from {bench.options['stage']} on"
-        other = rows.joined(bench.options["stage"], defense, boundary="frozen")
-        listed[frozen(title)] = other, f"the same with {bench.options['stage']} kept too: the other reading of Table 6"
-        listed[rows.shorter(title)] = defense, f"{defense}, for the epochs of PPTP's second training"
+        joined, other = rows.joined(stage, defense), rows.joined(stage, defense, boundary="frozen")
+        listed[title] = Recipe(defense, defense)
+        listed[rows.with_pptp(title)] = Recipe(joined, f"what PPTP does after plain training, from {stage} on")
+        listed[frozen(title)] = Recipe(other, f"the same with {stage} kept too: the other reading of Table 6")
+        listed[rows.shorter(title)] = Recipe(defense, f"{defense}, for the epochs of PPTP's second training", half)
     return listed
 
 
@@ -100,9 +98,7 @@ def _ratio(own: Sequence[Taken], base: Sequence[Taken], fact: str) -> Estimate |
     return replace(made, error=max(made.error, EXACT)) if len(pairs) > 1 else made
 
 
-def _asked(
-    of: Callable[[str], tuple[str, str]], metric: str, ask: Callable[..., Part], level: float
-) -> Callable[[Results], list[Part]]:
+def _asked(of: Callable[[str], tuple[str, str]], metric: str, ask: Callable[..., Part], level: float) -> Parts:
     """Ask of each defense how a cost differs from another."""
 
     def parts(results: Results, one: Setting) -> Iterator[Part]:

@@ -5,10 +5,10 @@ defense alone for as many epochs as PPTP's second training, and the undefended n
 accurate.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from reticent.findings.study import AnyPanel, Figure
-from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study, each
+from reticent.studies.base import Bench, Claim, Found, Parts, Results, Setting, Study, each
 from reticent.studies.beyond import NONE, lower, matched
 from reticent.studies.judging import Part, better, no_worse
 from reticent.studies.measured import collect, differences, matches, measure_all
@@ -56,7 +56,6 @@ def measured(bench: Bench) -> Found:
 
 
 Asked = Iterator[tuple[str, Part]]
-Parts = Callable[[Results], list[Part]]
 
 
 def _has(one: Setting, title: str) -> bool:

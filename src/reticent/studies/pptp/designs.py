@@ -8,7 +8,7 @@ stopped early where it is as accurate.
 from collections.abc import Callable, Iterator
 
 from reticent.findings.study import Figure
-from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study, each
+from reticent.studies.base import Bench, Claim, Found, Parts, Results, Setting, Study, each
 from reticent.studies.beyond import NONE, lower, matched
 from reticent.studies.judging import Part, no_worse, reaches
 from reticent.studies.measured import collect, differences, matches, measure_all
@@ -58,9 +58,6 @@ def measured(bench: Bench) -> Found:
     matched(bench, found, held, matches(MATCHES), metrics)
     disparity(bench, found)
     return found
-
-
-Parts = Callable[[Results], list[Part]]
 
 
 def _middle(names: tuple[str, ...], *, stronger: bool, less: bool) -> Parts:

@@ -1,8 +1,8 @@
 """The rows of the studies of PPTP: what is trained, and how rows and their differences are called."""
 
 from reticent.options import Options
-from reticent.studies.beyond import NONE
-from reticent.studies.measured import Recipes
+from reticent.studies.beyond import NONE, UNDEFENDED
+from reticent.studies.measured import Recipe, Recipes
 
 RELAXLOSS = "RelaxLoss"
 CS_KD = f"{RELAXLOSS}, PPTP, CS-KD first"
@@ -31,9 +31,9 @@ def joined(stage: str, defense: str, **options: str) -> str:
 def designs(options: Options) -> Recipes:
     """List what `pptp-designs` trains."""
     defense, risky = options["defenses"][RELAXLOSS], options["stage"]
-    rows = {NONE: (None, "cross-entropy alone"), SCRATCH: (defense, defense)}
+    rows = {NONE: UNDEFENDED, SCRATCH: Recipe(defense, defense)}
     for name, (stage, rewind, words) in DESIGNS.items():
-        rows[name] = joined(stage or risky, defense, rewind=rewind), words
+        rows[name] = Recipe(joined(stage or risky, defense, rewind=rewind), words)
     return rows
 
 
@@ -49,13 +49,13 @@ def shorter(title: str) -> str:
 
 def defenses(options: Options) -> Recipes:
     """List what `pptp-defenses` trains."""
-    rows: dict[str, tuple[str | None, str]] = {NONE: (None, "cross-entropy alone")}
+    rows = {NONE: UNDEFENDED}
     for title, defense in options["defenses"].items():
-        rows[title] = defense, defense
-        rows[with_pptp(title)] = joined(options["stage"], defense), f"PPTP from {options['stage']} on"
-        rows[shorter(title)] = joined(FIRST, defense), "the whole network from its initial values"
+        rows[title] = Recipe(defense, defense)
+        rows[with_pptp(title)] = Recipe(joined(options["stage"], defense), f"PPTP from {options['stage']} on")
+        rows[shorter(title)] = Recipe(joined(FIRST, defense), "the whole network from its initial values")
     first = joined(options["stage"], options["defenses"][RELAXLOSS], pretraining="cs-kd")
-    return rows | {CS_KD: (first, f"PPTP from {options['stage']} on, after CS-KD")}
+    return rows | {CS_KD: Recipe(first, f"PPTP from {options['stage']} on, after CS-KD")}
 
 
 def added(title: str) -> list[tuple[str, str]]:

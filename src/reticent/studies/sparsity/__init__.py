@@ -18,7 +18,7 @@ from reticent.say.grammar import plural
 from reticent.studies import presets
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.beyond import asked, matched, narrowest, parameters, size, width
-from reticent.studies.matching import Parts
+from reticent.studies.matching import Weighed
 from reticent.studies.measured import Measured, collect, differences, means, measure, record_weights
 from reticent.studies.metrics import JUDGED, METRICS, at, columns, even, lines
 from reticent.studies.numbers import Estimate, Replicated, combined
@@ -112,7 +112,7 @@ class Linear(NamedTuple):
     """A number, and the weighted sum of measures that has its error near what was measured (delta method)."""
 
     value: float
-    parts: Parts
+    parts: Weighed
 
     def estimate(self) -> Estimate:
         """Take the number with its error."""

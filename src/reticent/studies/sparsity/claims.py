@@ -5,10 +5,10 @@ from dataclasses import replace
 
 from reticent.findings.study import Reason
 from reticent.options import Options
-from reticent.studies.base import Claim, Results, Setting, each
+from reticent.studies.base import Claim, Parts, Results, Setting, each
 from reticent.studies.beyond import UNMATCHED, against
 from reticent.studies.judging import Part, better, no_worse, reaches, voided
-from reticent.studies.metrics import AUC, JUDGED, POINTS, Ask, beside, difference
+from reticent.studies.metrics import AUC, JUDGED, POINTS, Ask, differ
 from reticent.studies.sparsity.rows import (
     ALIKE,
     CLAIMED,
@@ -34,7 +34,7 @@ EVERY = "under LiRA, RMIA and the learned attack each"
 Rows = Callable[[Options], list[str]]
 
 
-def _slope(rows: str) -> Callable[[Results], list[Part]]:
+def _slope(rows: str) -> Parts:
     """Ask whether the gain in defence is the paper's multiple of the loss in accuracy, within a factor."""
 
     def ask(results: Results, one: Setting) -> Iterator[Part]:
@@ -54,13 +54,9 @@ def _slope(rows: str) -> Callable[[Results], list[Part]]:
     return each(ask)
 
 
-def _beside_dense(rows: Rows, metrics: Iterable[str], ask: Ask) -> Callable[[Results], list[Part]]:
+def _beside_dense(rows: Rows, metrics: Iterable[str], ask: Ask) -> Parts:
     """Ask of some rows whether each number is better, or no worse, than in the dense network."""
-    return each(
-        lambda results, one: (
-            difference(results, one, beside(row, DENSE), metric, ask) for row in rows(one.options) for metric in metrics
-        )
-    )
+    return differ(lambda options: [(row, DENSE) for row in rows(options)], *((metric, ask) for metric in metrics))
 
 
 def _alike(results: Results, one: Setting) -> Iterator[Part]:
@@ -75,7 +71,7 @@ def _alike(results: Results, one: Setting) -> Iterator[Part]:
             )
 
 
-def _below(rows: Rows, other: str | None) -> Callable[[Results], list[Part]]:
+def _below(rows: Rows, other: str | None) -> Parts:
     """Ask of some rows whether each attack finds less than in another one, or in their controls."""
     return each(lambda results, one: (part for row in rows(one.options) for part in against(results, one, row, other)))
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from reticent.options import Options
 from reticent.rounding import percent
-from reticent.studies.measured import Pairs, Recipes, differences
+from reticent.studies.measured import Pairs, Recipe, Recipes, differences
 
 DENSE, ONCE, PRUNED, NOTHING = "Dense", "One-shot", "Base", "Nothing pruned"
 """Base is iterative pruning whose fine-tuning has early stopping and weight decay alone, as the paper has it."""
@@ -85,27 +85,27 @@ def recipes(options: Options) -> Recipes:
     """List what is trained: by row, its defense and a word on it."""
     scores, usual = f"models={options['sub_models']},outside={options['outside']}", options["strength"]
     base, weak = pruning(options), f"{scores},threshold={options['threshold']:g}"
-    made: dict[str, tuple[str | None, str]] = {
-        DENSE: (None, "not pruned; early stopping and weight decay, as all rows"),
-        PRUNED: (base, "iterative pruning, fine-tuned without a defense"),
-        ONCE: (pruning(options, None, "rounds=1"), "the same share pruned at once"),
-        NOTHING: (pruning(options, 1e-9), "fine-tuned as often as Base, of which no weight is pruned"),
+    made = {
+        DENSE: Recipe(None, "not pruned; early stopping and weight decay, as all rows"),
+        PRUNED: Recipe(base, "iterative pruning, fine-tuned without a defense"),
+        ONCE: Recipe(pruning(options, None, "rounds=1"), "the same share pruned at once"),
+        NOTHING: Recipe(pruning(options, 1e-9), "fine-tuned as often as Base, of which no weight is pruned"),
     }
     for rate in options["rates"]:
-        made[at_rate(PRUNED, rate)] = pruning(options, rate), "iterative pruning, fine-tuned without a defense"
+        made[at_rate(PRUNED, rate)] = Recipe(pruning(options, rate), "iterative pruning, fine-tuned without a defense")
     for one in windows(options):
-        made[rsw(one)] = f"{base}+rsw:{scores},{one.options}", "ranking-based sliding window"
+        made[rsw(one)] = Recipe(f"{base}+rsw:{scores},{one.options}", "ranking-based sliding window")
     for strength in options["strengths"]:
-        made[rmr(strength)] = f"{base}+rmr:{weak},strength={strength:g}", "risky memory regularisation"
+        made[rmr(strength)] = Recipe(f"{base}+rmr:{weak},strength={strength:g}", "risky memory regularisation")
     for one in windows(options)[: options["joined"]]:
-        made[swmr(one)] = f"{base}+swmr:{weak},{one.options},strength={usual:g}", "window and regularisation"
+        made[swmr(one)] = Recipe(f"{base}+swmr:{weak},{one.options},strength={usual:g}", "window and regularisation")
     middle = windows(options)[0]
     for rate in options["rates"]:
         joined = f"{pruning(options, rate)}+swmr:{weak},{middle.options},strength={usual:g}"
-        made[at_rate(swmr(middle), rate)] = joined, "window and regularisation"
+        made[at_rate(swmr(middle), rate)] = Recipe(joined, "window and regularisation")
     for name in options["baselines"]:
         title, part = BASELINES[name]
-        made[title] = f"{base}+{part}", part
+        made[title] = Recipe(f"{base}+{part}", part)
     return made
 
 

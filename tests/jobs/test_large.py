@@ -110,7 +110,9 @@ def test_time_and_room_are_foretold(monkeypatch):
     settings, attacks = Settings(0, replicates=100), [ATTACKS["loss"].spec(), ATTACKS["lira"].spec()]
     assert seconds(Size(6, 5_000, 0), attacks, settings) > 0
     monkeypatch.setattr(foretelling, "_measured", lambda size, *_: 2 + size.records / 100)
-    assert seconds(Size(6, 5_000_000, 0), attacks, settings) == pytest.approx(2 + 50_000)
+    monkeypatch.setattr(threads, "cores", lambda: 4)
+    side_by_side = foretelling.UNCACHED * (foretelling.ALONE + (1 - foretelling.ALONE) / 4)
+    assert seconds(Size(6, 5_000_000, 0), attacks, settings) == pytest.approx((2 + 50_000) * side_by_side)
     assert seconds(Size(256, 5_000, 0), attacks, settings) == pytest.approx(256 / 64 * (2 + 50))
     assert seconds(Size(6, 5_000, 3), [ATTACKS["samia"].spec()], settings) == 0
     assert temporary_bytes(Size(6, 5_000, 0), 3) == 0

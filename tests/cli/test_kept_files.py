@@ -18,6 +18,7 @@ from reticent.jobs.comparison.folders import RowFolders
 from reticent.report import output as place
 from reticent.report.kinds import layout
 from reticent.report.output import HARDEN, Output
+from reticent.report.render.markdown import markdown
 
 ATTACK = "attack --signals outputs.npz --attack loss --set replicates=100"
 SMALL = "--records 60 --models 4 --epochs 1 --workers 1 --attack loss --set replicates=100 --architecture mlp"
@@ -352,7 +353,9 @@ def test_the_report_that_is_lost_need_not_be_of_the_verbs_own_kind(earlier, caps
 
     with pytest.raises(UnwrittenError):
         reported(place.COMPARISON, lambda _: unwritten())
-    assert document.sentence in " ".join(capsys.readouterr().out.split())
+    out = capsys.readouterr().out
+    assert document.sentence in " ".join(out.split())
+    assert markdown(layout(document.schema_)(document)).strip() in out  # No file has what a terminal is spared.
 
 
 def test_junit_replaces_its_own_file_alone(command, earlier, tmp_path):

@@ -1,4 +1,4 @@
-"""Networks of a user's own: one that can be stacked, and some that cannot."""
+"""Networks of a user's own: some that can be stacked, and some that cannot."""
 
 import numpy as np
 import torch
@@ -36,3 +36,44 @@ def numpy_noise(input_shape, classes):
 
 def branching(input_shape, classes):
     return _network(input_shape[0], classes, Adding(lambda x: 1.0 if x.sum() > 0 else 0.0))
+
+
+def hooked(input_shape, classes):
+    network = _network(input_shape[0], classes, nn.Identity())
+    network[0].register_forward_hook(lambda layer, given, answer: 0.1 * answer)
+    return network
+
+
+def masked(input_shape, classes):
+    network = _network(input_shape[0], classes, nn.Identity())
+    network[0].weight.register_hook(torch.zeros_like)
+    return network
+
+
+class Noting(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("mean", torch.zeros(12))
+
+    def forward(self, x):
+        if self.training:
+            self.mean = 0.9 * self.mean + 0.1 * x.detach().mean(dim=0)
+        return x - self.mean
+
+
+def noting(input_shape, classes):
+    return _network(input_shape[0], classes, Noting())
+
+
+class Raising(nn.Module):
+    left = 0
+
+    def forward(self, x):
+        type(self).left -= 1
+        if self.left == 0:
+            raise RuntimeError("no more")
+        return x
+
+
+def raising(input_shape, classes):
+    return _network(input_shape[0], classes, Raising())

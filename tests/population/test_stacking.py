@@ -1,7 +1,9 @@
 """Which populations are stacked, and what their runs are: found, resumed, shared and recovered like any others."""
 
+import importlib
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from itertools import count
 
 import numpy as np
 import pytest
@@ -10,7 +12,7 @@ import torch
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
-from reticent.errors import StoreLockedError, TrainingDivergedError
+from reticent.errors import ModelError, StoreLockedError, TrainingDivergedError
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.models.user import Factory
@@ -26,6 +28,7 @@ from reticent.procedures.cwrf import CWRF
 from reticent.procedures.dpsgd import DPSGD
 from reticent.store import Store
 from reticent.training.recipe import Recipe
+from reticent.training.run import batch_sizes
 
 TINY = Recipe(architecture=MLP(widths=(8,)), epochs=2, batch_size=16)
 
@@ -72,7 +75,7 @@ def test_what_can_be_stacked():
     assert stackable(population()) == 5 * 8 + 8 + 8 * 3 + 3
     assert stackable(population(of("normed")))
     assert stackable(population(TINY.replace(procedure=CWRF()), reference=16))  # Its first training is plain.
-    for name in ("normed_by_the_batch", "torch_noise", "numpy_noise", "branching"):
+    for name in ("normed_by_the_batch", "torch_noise", "numpy_noise", "branching", "hooked", "masked", "noting"):
         assert stackable(population(of(name))) is None, name
     assert stackable(population(TINY.replace(objective=Past()), reference=16)) is None
     assert stackable(population(TINY.replace(procedure=DPSGD()))) is None
@@ -107,6 +110,8 @@ def timed(monkeypatch, **seconds):
 
 def test_auto_takes_what_was_measured_to_be_faster_and_keeps_to_it(store, monkeypatch):
     made = population(models=8)
+    timed(monkeypatch)
+    assert chosen(population(models=3), store, "auto", "cpu").stack == 1  # Nothing is measured, and nothing kept.
     timed(monkeypatch, by1=2.0, by4=1.0, by8=1.5)
     assert chosen(made, store, "auto", "cpu").stack == 4
     timed(monkeypatch)
@@ -127,11 +132,27 @@ def test_auto_goes_on_with_the_models_that_are_there(store, monkeypatch):
     assert chosen(made, store, "auto", "cpu").stack == LARGEST
 
 
-def test_what_is_measured_is_a_step_of_one_model(store):
-    found = measured(population(models=5), store, "cpu")
-    assert list(found) == [1, 4]
-    assert all(1e-6 < seconds < 0.1 for seconds in found.values())
+def test_what_is_measured_is_a_step_of_one_model(store, monkeypatch):
+    def seconds(probe, epochs, given):
+        steps = sum(len(batch_sizes(len(one.members), TINY.batch_size)) for one in given)
+        disturbed = next(turns) % 4 == 3 and epochs == 1  # once in two short trainings
+        return 0.5 + 2.0 * disturbed + 1e-3 * epochs * steps / len(given) ** 0.5
+
+    turns = count()
+    monkeypatch.setattr("reticent.population.picking._Probe._seconds", seconds)
+    assert measured(population(models=5), store, "cpu") == pytest.approx({1: 1e-3, 4: 0.5e-3})
     assert list(measured(population(models=3), store, "cpu")) == [1]
+
+
+def test_a_clock_that_stands_still_ends_no_measurement_late(store, monkeypatch):
+    monkeypatch.setattr("reticent.population.picking.SECONDS", 1e-3)
+    monkeypatch.setattr("time.process_time", lambda: 0.0)
+    assert measured(population(models=4), store, "cpu") == {1: 1e-6, 4: 1e-6}
+
+
+def test_where_there_is_no_such_device_auto_says_what_to_give(store):
+    with pytest.raises(ModelError, match="stack: auto measures on this machine; give a number: device 'cuda'"):
+        chosen(population(), store, "auto", "cuda")
 
 
 def test_models_of_both_ways_have_names_of_their_own_and_stacks_of_any_size_the_same():
@@ -193,6 +214,16 @@ def test_one_that_diverges_leaves_the_others_whole(store):
         assert str(error).startswith(f"model {model}: the training loss became")
         assert not store.ended(made.training_id(model))
     assert all(store.find(made.training_id(m)) for m in set(range(4)) - members)
+
+
+def test_what_a_network_raises_is_told_of_each_model_that_was_trained_with_it(store, monkeypatch):
+    made = population(of("raising"), stack=4)
+    maker = Maker(made, store, "cpu")
+    monkeypatch.setattr(importlib.import_module("stackable_networks").Raising, "left", 3)
+    found = list(maker.make_all(range(4)))
+    assert [model for model, _ in found] == [0, 1, 2, 3]
+    assert all(str(error).startswith(f"model {m}: RuntimeError: no more (in forward") for m, error in found)
+    assert len(train(made, store)) == 4
 
 
 def test_a_stack_that_the_device_has_no_memory_for_is_halved(store, tmp_path, monkeypatch):

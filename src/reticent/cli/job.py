@@ -15,6 +15,7 @@ from reticent.progress import Far, heard
 from reticent.report.files import there
 from reticent.report.kinds import layout
 from reticent.report.output import Form
+from reticent.report.render.markdown import markdown
 from reticent.rounding import percent
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ class Screen:
 
 
 def reported(form: Form, job: Callable[[Screen], Result], out: Path | str | None = None) -> Result:
-    """Run a job that writes a report, and show what it found, even where that cannot be written, and where it lies.
+    """Run a job that writes a report, and show what it found and where it lies; all of it, if that cannot be written.
 
     With `out`, a report in the way is told of at the job's first stage; else the job calls `checked`.
     """
@@ -135,7 +136,8 @@ def reported(form: Form, job: Callable[[Screen], Result], out: Path | str | None
             done = job(screen)
     except UnwrittenError as error:
         if error.findings is not None:
-            show(layout(error.findings.schema_)(error.findings))  # It may be of another kind than the verb's.
+            # It may be of another kind than the verb's. The terminal's form leaves to the files what they would hold.
+            say(*markdown(layout(error.findings.schema_)(error.findings)).splitlines())
         raise
     show(layout(done.findings.schema_)(done.findings))
     say(*done.files)

@@ -11,6 +11,7 @@ from dataclasses import replace
 import torch
 
 from reticent.ambient import fixed
+from reticent.errors import ModelError
 from reticent.findings.training import StackingFacts
 from reticent.population.population import Population
 from reticent.population.worker import Maker
@@ -30,6 +31,10 @@ SECONDS = 0.04
 BATCHES = 16
 """Of an epoch at most."""
 REPEATS = 2
+SHORTEST = 1e-6
+"""Seconds of one model's step at least: of what a coarse clock, or a moment's other work, makes nothing or less."""
+GUESSED = 1e-5
+"""The same where it is guessed how many steps fill `SECONDS`."""
 GAIN = 1.05
 """How many times as fast models must be together."""
 NEAR = 1.1
@@ -84,22 +89,25 @@ def measured(population: Population, store: Store, device: str) -> dict[int, flo
     comes before them. On the CPU it is the process's own time, which other processes change less.
     """
     first = [population, *population.earlier][-1]
-    maker = Maker(first, store, device)
+    try:
+        maker = Maker(first, store, device)
+    except ModelError as error:
+        raise error.prefixed("stack: auto measures on this machine; give a number: ") from None
     recipe = first.recipe.replace(sampler=Shuffle())
     given = [
         replace(maker.materials(row), watched=None, traced=False) for row in range(min(first.models, TOGETHER[-1]))
     ]
     probe = _Probe(first, recipe, given, cpu=maker.device.type == "cpu")
-    step = probe.step(1, batches=2, epochs=2)  # What is loaded at the first step is loaded now.
-    step = probe.step(1, batches=2, epochs=2)
+    probe.step(1, batches=2, epochs=2)  # What is loaded at the first step is loaded now.
+    step = max(GUESSED, probe.step(1, batches=2, epochs=2))
     batches = int(min(BATCHES, max(2, SECONDS / step)))
     epochs = int(max(1, SECONDS / step / batches))
-    found = {1: min(probe.step(1, batches, epochs) for _ in range(REPEATS))}
+    found = {1: probe.step(1, batches, epochs)}
     for count in TOGETHER:
         if count > len(given):
             break
         try:
-            found[count] = min(probe.step(count, batches, epochs) for _ in range(REPEATS))
+            found[count] = probe.step(count, batches, epochs)
         except torch.OutOfMemoryError:
             break
         if found[count] > NEAR * min(found.values()):
@@ -120,8 +128,9 @@ class _Probe:
             for one in self._given[:count]
         ]
         steps = sum(len(batch_sizes(len(one.members), size)) for one in given)
-        longer, shorter = (self._seconds(number, given) for number in (1 + epochs, 1))
-        return max(1e-9, longer - shorter) / (epochs * steps)
+        # The quickest of each, not the smallest difference: that would be where the short training was disturbed.
+        longer, shorter = (min(self._seconds(number, given) for _ in range(REPEATS)) for number in (1 + epochs, 1))
+        return max(SHORTEST, (longer - shorter) / (epochs * steps))
 
     def _seconds(self, epochs: int, given: Sequence[Materials]) -> float:
         recipe, procedure = cut(self._recipe, epochs), entry(self._recipe)

@@ -7,22 +7,25 @@ once a store (`reticent.population.picking`).
 
 import random
 import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import torch
+from torch import Tensor
 from torch.nn.modules.batchnorm import _NormBase
 from torch.nn.modules.conv import _ConvNd
 
 from reticent.data.records import Records
+from reticent.errors import ReticentError
 from reticent.objectives import OBJECTIVES
 from reticent.population import picking
 from reticent.population.population import Population
-from reticent.procedures import entry
-from reticent.procedures.base import undefended
+from reticent.procedures import Trained, entry
+from reticent.procedures.base import snapshot, undefended
 from reticent.procedures.costs import cut
-from reticent.procedures.plain import train_together
+from reticent.procedures.plain import train, train_together
 from reticent.store import Store
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials, untrained
@@ -36,6 +39,18 @@ AUTO = "auto"
 """The user's wish for what is faster."""
 FEW = 4
 """Records that a stack is tried on."""
+ONE_STEP = {
+    "optimizer": "sgd",
+    "learning_rate": 1.0,
+    "momentum": 0.0,
+    "nesterov": False,
+    "weight_decay": 0.0,
+    "clip_norm": None,
+    "precision": "float32",
+}
+"""Of the recipe by which a step of two networks is held against steps of each alone: it takes off the gradient."""
+ROUNDING = 1e-2, 1e-4
+"""So far the two may differ, of a tensor's own largest change and of all tensors'."""
 
 
 def chosen(population: Population, store: Store, wish: int | Literal["auto"] | None, device: str) -> Population:
@@ -50,23 +65,23 @@ def chosen(population: Population, store: Store, wish: int | Literal["auto"] | N
 
     Returns:
         The population, with another `Population.stack` where that is more than 1; what cannot be stacked stays. What
-        is kept of an earlier measurement goes before models that are there, and these before a new one.
+        is kept of an earlier measurement goes before models that are there, and these before a new one; of too few
+        models to measure, nothing is kept.
 
-    Cost: one step of two networks; with auto seconds, once a store.
+    Cost: two steps of two networks, and one of each alone, but by default only where the store has stacked models; with
+    auto seconds, once a store.
     """
-    if wish == 1 or not stackable(population):
-        return population
     stacked = replace(population, stack=LARGEST)
+    if wish == 1 or (wish is None and not _begun(stacked, store)) or not stackable(population):
+        return population
     if wish == AUTO:
         known = picking.recorded(population, store)
         if known is None and not _begun(stacked, store):
-            if _begun(population, store):
+            if population.models < picking.TOGETHER[0] or _begun(population, store):
                 return population
             known = picking.picked(population, store, device)
         return stacked if known is None else replace(population, stack=known.stack)
-    if wish is not None:
-        return replace(population, stack=int(wish))
-    return stacked if _begun(stacked, store) else population
+    return stacked if wish is None else replace(population, stack=int(wish))
 
 
 def _begun(population: Population, store: Store) -> bool:
@@ -84,11 +99,12 @@ def stackable(population: Population) -> int | None:
 
 
 def _tried(recipe: Recipe, records: Records) -> int | None:
-    """Count a network's parameters, after one step of two of them together; None where that cannot be.
+    """Count a network's parameters, after one step of two of them together; None where that cannot be, or is another.
 
     Convolutions of several networks, and what normalises batches in other ways than `nn.BatchNorm1d`, have bits that
-    depend on how many there are. A network that draws numbers by other
-    means than `nn.Dropout` would share them with the others, and torch warns of what it can only do one by one.
+    depend on how many there are. A network that draws numbers by other means than `nn.Dropout` would share them with
+    the others, and torch warns of what it can only do one by one. What hooks do, and what a network notes of itself,
+    only a step of it alone shows.
     """
     prepare, streams = Preparation(records, torch.device("cpu")), [Streams(0, row) for row in range(2)]
     few = prepare.examples(records, np.arange(min(len(records), FEW)))
@@ -104,9 +120,33 @@ def _tried(recipe: Recipe, records: Records) -> int | None:
             before = _drawn()
             train_together(step, [materials] * 2, streams)
             draws = _drawn() != before
+            alike = _alike(step.replace(**ONE_STEP), materials, streams)
     except Exception:  # noqa: BLE001 (whatever a user's network raises, trained alone it says so itself)
         return None
-    return None if draws else sum(p.numel() for p in network.parameters())
+    return sum(p.numel() for p in network.parameters()) if alike and not draws else None
+
+
+def _alike(step: Recipe, materials: Materials, streams: Sequence[Streams]) -> bool:
+    """Tell whether a step of networks together moves each as a step alone does, but for rounding."""
+    both = train_together(step, [materials] * len(streams), streams)
+    return all(
+        not isinstance(found, ReticentError) and _near(_moved(found), _moved(train(step, materials, one)))
+        for found, one in zip(both, streams, strict=True)
+    )
+
+
+def _moved(trained: Trained) -> list[Tensor]:
+    """Give how far each tensor of a network was moved."""
+    return [value.double() - trained.initial[name].double() for name, value in snapshot(trained.model).items()]
+
+
+def _near(some: Sequence[Tensor], others: Sequence[Tensor]) -> bool:
+    most = [float(one.abs().max()) if one.numel() else 0.0 for one in others]
+    own, all_ = ROUNDING
+    return all(
+        torch.allclose(one, other, rtol=0.0, atol=own * limit + all_ * max(most))
+        for one, other, limit in zip(some, others, most, strict=True)
+    )
 
 
 def _drawn() -> tuple[str, ...]:

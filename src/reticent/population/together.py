@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from reticent.ambient import fixed
-from reticent.errors import ReticentError, StoreLockedError
+from reticent.errors import ModelError, ReticentError, StoreLockedError
 from reticent.findings.training import Cost
 from reticent.population import training_run
 from reticent.population.failures import about
@@ -17,6 +17,7 @@ from reticent.procedures import PROCEDURES, Trained
 from reticent.store import Draft, Store
 from reticent.training.materials import Materials
 from reticent.training.memory import peak
+from reticent.usercode import told
 
 Known = Callable[[int], Materials]
 """What one model is trained from, by its row."""
@@ -42,7 +43,7 @@ def written_together(
                 drafts[model] = claim, draft
         started, count = time.perf_counter(), max(1, len(drafts))
         with peak(device) as memory:
-            found = trained_together(population, known, list(drafts)) if drafts else []
+            found = _found(population, known, list(drafts)) if drafts else []
         share = None if memory.bytes is None else memory.bytes // count
         cost = Cost(seconds=(time.perf_counter() - started) / count, peak_memory_bytes=share)
         for (model, (claim, draft)), trained in zip(drafts.items(), found, strict=True):
@@ -55,6 +56,16 @@ def written_together(
                 yield model, error
                 continue
             yield model, trained.model
+
+
+def _found(population: Population, known: Known, models: Sequence[int]) -> list[Trained | ReticentError]:
+    """Train models together; what their one computation raises, a user's code too, is why there is none of them."""
+    try:
+        return trained_together(population, known, models)
+    except ReticentError as error:
+        return [error] * len(models)
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (as of a model alone: `failures.about`)
+        return [ModelError(told(error))] * len(models)
 
 
 @fixed()

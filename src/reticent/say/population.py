@@ -20,8 +20,10 @@ UNLEARNED = "a model that learned nothing has nothing to leak"
 def training(picked: Stacking) -> str:
     """Name the training whose way was picked by what was measured."""
     alone, best = picked.microseconds["1"], picked.microseconds[str(picked.stack)]
+    if len(picked.microseconds) == 1:
+        return "training one by one: there was no memory for more at a time"
     if picked.stack == 1:
-        return "training one by one, which was measured to be as fast as together"
+        return "training one by one, which was measured to be about as fast as together, or faster"
     return f"training {picked.stack} models at a time, which was measured to be {alone / best:.1f} times as fast"
 
 

@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from reticent.findings.study import Figure
-from reticent.options import Options as Options
-from reticent.studies import beyond as beyond
 from reticent.studies import presets, repairing
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.beyond import NONE, UNDEFENDED
@@ -27,7 +25,6 @@ from reticent.studies.cwrf_ablation.rows import (
     named,
 )
 from reticent.studies.measured import Pairs, Recipe, Recipes, measure_all
-from reticent.studies.measured import collect as collect
 from reticent.studies.metrics import METRICS, columns, dots, lines
 from reticent.studies.repairing import CHOSEN_BY, Chosen, acts
 

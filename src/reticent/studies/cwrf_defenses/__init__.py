@@ -13,14 +13,12 @@ import numpy as np
 
 from reticent.findings.study import Figure
 from reticent.options import Options
-from reticent.studies import beyond as beyond
 from reticent.studies import presets, repairing
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.beyond import NONE, UNDEFENDED
 from reticent.studies.cwrf_defenses.claims import CLAIMS, against, alone, matched
 from reticent.studies.cwrf_defenses.printed import CONTROLS, PUBLISHED, WITH, titles
 from reticent.studies.measured import Measured, Pairs, Recipe, Recipes, measure_all
-from reticent.studies.measured import collect as collect
 from reticent.studies.metrics import ATTACKS, POINTS, columns, dots
 from reticent.studies.numbers import Estimate
 from reticent.studies.repairing import BY_CHANCE, Chosen, acts

@@ -1,5 +1,6 @@
 """Which populations are stacked, and what their runs are: found, resumed, shared and recovered like any others."""
 
+import math
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.models.user import Factory
 from reticent.objectives.past import Past
+from reticent.population import picking
 from reticent.population.executors.base import stacks
 from reticent.population.picking import measured
 from reticent.population.population import Population
@@ -127,11 +129,17 @@ def test_auto_goes_on_with_the_models_that_are_there(store, monkeypatch):
     assert chosen(made, store, "auto", "cpu").stack == LARGEST
 
 
-def test_what_is_measured_is_a_step_of_one_model(store):
+def test_what_is_measured_is_a_step_of_one_model(store, monkeypatch):
     found = measured(population(models=5), store, "cpu")
     assert list(found) == [1, 4]
     assert all(1e-6 < seconds < 0.1 for seconds in found.values())
     assert list(measured(population(models=3), store, "cpu")) == [1]
+
+    def counted(probe, epochs, given):
+        return 7 + 0.01 * epochs * sum(math.ceil(len(one.members) / probe._recipe.batch_size) for one in given)
+
+    monkeypatch.setattr(picking._Probe, "_seconds", counted)
+    assert measured(population(models=5), store, "cpu") == pytest.approx({1: 0.01, 4: 0.01})
 
 
 def test_models_of_both_ways_have_names_of_their_own_and_stacks_of_any_size_the_same():

@@ -119,16 +119,17 @@ def test_each_sees_its_own_batches_to_the_end(recipe, records):
         assert all(parameter.grad is None for parameter in other.model.parameters())
 
 
-def test_each_goes_by_what_is_known_of_its_own_members():
-    """Scores of a sampler with two weight decays, and soft targets; the rate falls from step to step."""
+@pytest.mark.parametrize("soft", [False, True])
+def test_each_goes_by_what_is_known_of_its_own_members(soft):
+    """Scores of a sampler, of which some have more risky members than others, and soft targets; the rate falls."""
     recipe = STEADY.replace(sampler=Rmr(strength=0.3, threshold=0.5), weight_decay=1e-3, schedule="linear")
     streams = [Streams(0, row) for row in range(len(COUNTS))]
 
     def given():
         for row, count in enumerate(COUNTS):
             drawn = torch.rand((count, 4), generator=torch.Generator().manual_seed(row))
-            known = Memorisation(drawn[:, 3].double(), torch.zeros(count, dtype=torch.float64))
-            wanted = Distillation((5 * drawn[:, :3]).softmax(dim=1))
+            known = Memorisation(drawn[:, 3].double() ** (row + 1), torch.zeros(count, dtype=torch.float64))
+            wanted = Distillation((5 * drawn[:, :3]).softmax(dim=1)) if soft else None
             yield replace(materials(blobs(), count), memorisation=known, instead=wanted)
 
     alone = [train(recipe, *each) for each in zip(given(), streams, strict=True)]

@@ -8,6 +8,7 @@ not corrected for the choice.
 """
 
 import argparse
+import contextlib
 import tempfile
 import time
 from unittest import mock
@@ -56,12 +57,20 @@ def differences(scores, members, fpr):
     return means, best, gap
 
 
+def number(text):
+    """Read a number, or leave the text."""
+    for kind in (int, float):
+        with contextlib.suppress(ValueError):
+            return kind(text)
+    return text
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     known, rest = parser.parse_known_args()
     del known
     options = {key[2:].replace("-", "_"): value for key, value in zip(rest[::2], rest[1::2], strict=True)}
-    options = {key: int(value) if value.isdigit() else value for key, value in options.items()}
+    options = {key: number(value) for key, value in options.items()}
     with tempfile.TemporaryDirectory() as folder:
         done, took = audited(options, folder)
     members = done.membership

@@ -24,11 +24,32 @@ def test_a_command_that_is_asked_to_end_says_how_to_go_on(capsys, number, code):
         pytest.fail("it was not heard")
 
     before = [signal.getsignal(one) for one in ASKED]
-    assert guarded(ran) == code
+    assert guarded(ran, ["audit", "--models", "4"]) == code
     how = "interrupted" if number == signal.SIGINT else f"ended by {number.name}"
     said = f"reticent: {how}; finished models are kept: run the same command again to go on\n"
     assert capsys.readouterr().err == said
     assert [signal.getsignal(one) for one in ASKED] == before
+
+
+@pytest.mark.parametrize(
+    ("words", "kept"),
+    [
+        ("attack --signals a.npz", "nothing is kept of it: the same command begins anew"),
+        ("plan --models 4", "nothing is kept of it"),
+        ("plan --models 4 --curve", "finished models are kept"),
+        ("study cwrf-ablation", "finished models, and what was measured of whole settings, are kept"),
+        ("data fetch location30", "what was downloaded is kept"),
+        ("data check digits", "nothing is kept of it"),
+        ("locate records", "finished models are kept"),
+        ("selftest", "nothing is left behind"),
+    ],
+)
+def test_each_verb_says_what_it_keeps(capsys, words, kept):
+    def ran(*_, **__):
+        raise KeyboardInterrupt
+
+    assert guarded(ran, words.split()) == 130
+    assert capsys.readouterr().err.startswith(f"reticent: interrupted; {kept}")
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])

@@ -464,3 +464,15 @@ def test_a_machine_whose_clock_is_wrong_judges_leases_as_others_do(clients, monk
             write(other)
 
     assert write(one, before=look)
+
+
+def test_copies_that_never_arrived_are_removed_once_they_are_old(clients):
+    write(clients())
+    reader = clients()
+    old, new = (reader.root / "arriving" / name for name in ("old", "new"))
+    for folder in (old, new):
+        folder.mkdir(parents=True)
+        (folder / "half").write_bytes(b"...")
+    os.utime(old, (time.time() - 1.5 * module.STALE,) * 2)
+    assert value(reader) == [1.0] * 3
+    assert [one.name for one in (reader.root / "arriving").iterdir()] == ["new"]

@@ -35,6 +35,14 @@ def array(value: Any, name: str = "") -> NDArray[Any]:
         raise ShapeError(f"{where}expected a rectangular array, got {type(value).__name__} ({text})") from None
 
 
+def described(values: NDArray[Any]) -> str:
+    """Say what an array holds, which is no numbers."""
+    first = next(iter(values.flat), None)
+    if values.dtype.kind in "OT" and not isinstance(first, (str, bytes)):
+        return f"Python objects, the first of type {type(first).__name__}"
+    return f"texts, the first {str(first)[:40]!r}"
+
+
 def missing(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Tell which objects stand for no value: None, pandas' NA and NaT, and NaN."""
     if values.dtype.kind != "O":
@@ -50,7 +58,7 @@ def _is_missing(one: Any) -> bool:
 
 def _read(value: Any, where: str) -> Any:
     if isinstance(value, (list, tuple)):
-        return _of_list([one if isinstance(one, SCALARS) else _read(one, where) for one in value])
+        return _of_list([one if isinstance(one, SCALARS) else _read(one, where) for one in value], where)
     if isinstance(value, np.ma.MaskedArray):
         return _unmasked(value, where)
     if hasattr(value, "detach"):
@@ -63,9 +71,19 @@ def _read(value: Any, where: str) -> Any:
     return np.asarray(value)
 
 
-def _of_list(values: list[Any]) -> NDArray[Any]:
+def _of_list(values: list[Any], where: str) -> NDArray[Any]:
     """Keep a number beside texts a number: NumPy would write NaN as a text."""
-    found = np.asarray(values)
+    try:
+        found = np.asarray(values)
+    except ValueError:
+        shapes = list(map(np.shape, values))
+        other = next(i for i, shape in enumerate([*shapes, None]) if shape != shapes[0])
+        if other == len(shapes):
+            raise
+        raise ShapeError(
+            f"{where}expected a rectangular array, got entries of different shapes: {shapes[0]} at position 0 and "
+            f"{shapes[other]} at position {other}"
+        ) from None
     mixed = found.dtype.kind in "US" and any(isinstance(one, (bool, int, float, complex)) for one in values)
     return np.asarray(values, dtype=object) if mixed else found
 

@@ -31,7 +31,7 @@ def array(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
     checked = arrays.array(value, name)
     complete(checked, name)
     if checked.dtype.kind not in "biuf":
-        raise ShapeError(f"{name}: expected numbers or booleans, got elements of type {checked.dtype}")
+        raise ShapeError(f"{name}: expected numbers or booleans, got {arrays.described(checked)}")
     if checked.ndim not in allowed:
         expected = " or ".join(str(n) for n in allowed)
         raise ShapeError(

@@ -29,7 +29,8 @@ Every message says what was expected, what was got, and what to do. The command 
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, Self, TypeVar
 
 EXTRAS = {"dp": "opacus>=1.6", "parquet": "pyarrow>=17", "ray": "ray>=2.60", "objects": "obstore>=0.12"}
@@ -172,6 +173,41 @@ class MissingExtraError(ReticentError):
     def __init__(self, package: str, extra: str, purpose: str, found: str | None = None) -> None:
         what = f"{package}, which is not installed" if found is None else f"{EXTRAS[extra]}, and {found} is installed"
         super().__init__(f"{purpose} needs {what}: pip install '{EXTRAS[extra]}'")
+
+
+class Problems:
+    """What is wrong with an input in several places, gathered so that it is told at once."""
+
+    def __init__(self) -> None:
+        self.found: list[ReticentError] = []
+
+    @contextmanager
+    def here(self, prefix: str = "") -> Iterator[None]:
+        """Keep what a block raises of a user's mistakes, with a prefix.
+
+        Args:
+            prefix: where it is, such as a file's name.
+
+        Yields:
+            Nothing.
+        """
+        try:
+            yield
+        except ReticentError as error:
+            lines = (line if line.startswith(" ") else prefix + line for line in str(error).split("\n"))
+            self.found.append(error.retold("\n".join(lines)) if prefix else error)
+
+    def tell(self) -> None:
+        """Raise the one problem as it is, or several as one error, a line each.
+
+        Raises:
+            SpecError: there are several.
+        """
+        told = list(dict.fromkeys(map(str, self.found)))
+        if len(told) > 1:
+            raise SpecError("\n".join(told))
+        if told:
+            raise self.found[0]
 
 
 def nearest(got: str, known: Iterable[str]) -> str:

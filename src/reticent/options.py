@@ -82,14 +82,14 @@ class AttackConfig(Spec):
     """What a user may say of attacks and of the audit of their scores."""
 
     attacks: Names = ()
-    """Attacks to run; wemem for the eight of WeMem that could be established; all for every one that fits, which widens
-    the verdict's intervals for their number. [the strongest that fit the models and their answers, and loss:
-    docs/attacks.md]"""
+    """Attacks to run, by their names in docs/attacks.md. all runs every one that fits, and so widens the
+    verdict's intervals; wemem runs the eight of that paper's that are known well enough. [the strongest that fit the
+    models and their answers, and loss: docs/attacks.md]"""
     attack: dict[str, Options] = Field(default_factory=dict)
     """Options of attacks, one table a name: ``[attack.lira]``."""
     seed: Annotated[int, Ge(0), Lt(2**53)] = 0
-    """The master seed, below 2**53, which JSON holds exactly: who trains on what, every model's streams, the
-    bootstrap."""
+    """Seed of all that is random: who trains on what, each model's training, the bootstrap. Below 2**53, which JSON
+    holds exactly."""
     replicates: Annotated[int, Ge(100)] = 1000
     """Bootstrap replicates behind the intervals over models."""
     confidence: Annotated[float, Gt(0.5), Lt(1)] = 0.95
@@ -126,9 +126,10 @@ class AuditConfig(DataOptions, AttackConfig):
     validation: Annotated[int, Ge(0)] = 0
     """Records for early stopping (with recipe.patience)."""
     reference: Annotated[int, Ge(0)] | None = None
-    """The defender's reference non-members. [none, or a fifth of the records where a defense needs them]"""
+    """The defender's reference non-members: records that are kept out of training and given to the defense. [none, or a
+    fifth of the records where a defense needs them]"""
     population: Annotated[int, Ge(0)] = 0
-    """Records that no model sees, as the attacker's yardstick (RMIA)."""
+    """Records that no model is trained on and that the attacker has, to compare with (for RMIA)."""
     models: Annotated[int, Ge(2)] | None = None
     """How many models to train. [what suits the data set]"""
     workers: Annotated[int, Ge(1)] | None = None

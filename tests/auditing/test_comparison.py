@@ -12,7 +12,8 @@ from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.auditing.comparison.multiple import holm
 from reticent.errors import InputError, ShapeError, UnknownNameError
-from reticent.findings.comparison import ControlNote, Note
+from reticent.findings.comparison import ComparisonDocument, ControlNote, Note
+from reticent.say.comparison import unjudged
 from reticent.say.pairs import points
 
 T, N = 6, 400
@@ -228,9 +229,12 @@ def test_a_control_that_is_less_accurate_is_said_to_be_too_hard_on_the_recipe():
         entry("decay", 0.5, accuracy=0.8),
         entry("early", 0.1, accuracy=0.72, role="control", matches=["decay"]),
     )
-    assert "but it leaks more than its control, the baseline stopped early, which came out " in found["sentence"]
-    assert "percentage points less accurate than decay (AUC " in found["sentence"]
-    assert found["sentence"].endswith("), so this is not judged.")
+    told = "decay leaks less than plain, but this is not judged: its control, the baseline stopped early, came out "
+    assert found["sentence"].startswith(told)
+    assert found["sentence"].endswith(" percentage points less accurate than decay.")
+    assert "decay leaks more than its control (early), but decay is " in " ".join(found["detail"])
+    (rest,) = unjudged(ComparisonDocument.read(found, "made up"))
+    assert rest in found["detail"]
     assert any(
         "such a model leaks less by that alone, so the comparison is too hard on decay" in c
         for c in found["cannot_say"]

@@ -188,13 +188,13 @@ class Watched(Run):
     """A run that looks at the global generators before and after each epoch."""
 
     def epoch(self, epoch, batches):
-        before = self.drawn()
+        before = self.generators()
         loss = super().epoch(epoch, batches)
-        assert self.drawn() == before, f"something drew from a global generator in epoch {epoch}"
+        assert self.generators() == before, f"something drew from a global generator in epoch {epoch}"
         return loss
 
     @staticmethod
-    def drawn():
+    def generators():
         return torch.get_rng_state().tolist(), random.getstate(), np.random.get_state()[1].tolist()  # noqa: NPY002
 
 

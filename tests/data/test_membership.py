@@ -65,9 +65,11 @@ def test_digest_knows_the_shape():
         ([[1, 0], [0, 1]], ShapeError, "got int64; convert it with `membership.astype(bool)`"),
         ([[1, -1], [-1, 1]], ShapeError, "got int64; convert it with a comparison, such as `membership > 0`"),
         ([[1.0, np.nan], [0, 1]], ShapeError, "got float64; convert it with a comparison"),
-        ([[0, 2, 5], [1, 3]], ShapeError, "expected a rectangular array"),
+        ([[0, 2, 5], [1, 3]], ShapeError, "got entries of different shapes: (3,) at position 0 and (2,) at position 1"),
+        ([[0, 2, 5], [1, 3]], ShapeError, "from the row numbers of each model's records"),
         (np.array([[0, 2], [1, 3]]), ShapeError, "got int64; convert it with a comparison"),
-        ([["in", "out"], ["out", "in"]], ShapeError, "expected numbers or booleans, got elements of type <U3"),
+        ([["in", "out"], ["out", "in"]], ShapeError, "expected numbers or booleans, got texts, the first 'in'"),
+        ([{0, 2}, {1}], ShapeError, "got Python objects, the first of type ndarray. Membership is a row a model"),
     ],
 )
 def test_bad_matrices_are_refused(matrix, error, words):

@@ -18,6 +18,7 @@ from reticent.findings.attack import Audit
 from reticent.findings.gate import ALLOWED, ALLOWED_TOGETHER
 from reticent.gating.judge import threshold_scale
 from reticent.gating.limits import Limits, gather, tpr_at
+from reticent.say.gate import weak as weak_alone
 
 
 def estimate(mean, low, high):
@@ -222,6 +223,7 @@ def test_weak_attacks_fail_but_do_not_pass():
     assert (check.outcome, check.reason, check.bound) == ("cannot judge", "weak-attacks", 0.57)
     assert "it ran loss, correctness" in check.message
     assert "run lira or rmia" in check.message
+    assert "need the outputs of several models" in weak_alone(["loss"], 1)
     assert one(weak, max_auc=0.51).outcome == "failed"
     allowed = one(weak, max_auc=0.6, allow=["weak-attacks"])
     assert (allowed.outcome, "allowed: no strong attack" in allowed.message) == ("passed", True)

@@ -23,19 +23,19 @@ def clock(monkeypatch):
     """The clock of plans, which goes on where a test says (`clock.sleep`), and by a second an epoch."""
     from reticent.training.run import Run
 
-    now, steps_of = [0.0], Run.steps_of
+    now, drawn = [0.0], Run.drawn
 
     def sleep(seconds):
         now[0] += seconds
 
     def a_second(*given):
         sleep(1)
-        return steps_of(*given)
+        return drawn(*given)
 
     made = SimpleNamespace(perf_counter=lambda: now[0], sleep=sleep)
     monkeypatch.setattr("reticent.jobs.plan.time", made)
     monkeypatch.setattr("reticent.procedures.costs.time", made)
-    monkeypatch.setattr(Run, "steps_of", a_second)
+    monkeypatch.setattr(Run, "drawn", a_second)
     return made
 
 

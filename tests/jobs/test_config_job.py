@@ -150,11 +150,35 @@ def test_a_wrong_single_value_does_not_blame_the_file(toml):
     for values, words in (
         ({"epohcs": 3}, "unknown key 'epohcs': did you mean 'epochs'"),
         ({"models": 1}, "models: expected greater than or equal to 2, got 1"),
-        ({"models.many": 1}, "models.many: models is a value, not a table"),
+        ({"models.many": 1}, "models: expected a whole number, got {'many': 1}"),
     ):
         with pytest.raises(SpecError) as caught:
             gather(file, values)
         assert str(caught.value).startswith(words)
+
+
+def test_all_that_is_wrong_is_told_at_once(toml):
+    file = toml(
+        "modles = 4\nreplicates = 'many'\n[recipe]\nbatch_sise = 8\nepochs = 0\n[attack.lira]\nvarianse = 'x'\n"
+        "[attack.rmai]\nx = 1"
+    )
+    with pytest.raises(SpecError) as caught:
+        gather(file, {"confidence": 3.0, "epocs": 2})
+    told = str(caught.value).split("\n")
+    in_file = (
+        "unknown key 'modles'",
+        "replicates",
+        "epochs",
+        "unknown key 'batch_sise'",
+        "lira: unknown key 'varianse'",
+    )
+    assert all(any(line.startswith(f"{file}: {words}") for line in told) for words in in_file)
+    assert any(line.startswith(f"{file}: unknown attack 'rmai'") for line in told)
+    assert any(line.startswith("unknown key 'epocs'") for line in told)
+    assert any(line.startswith("confidence: ") for line in told)
+    with pytest.raises(SpecError) as caught:
+        prepare(gather(None, {"attacks": ["lria", "rmai"], "architecture": "mpl", "defense": "relaxlos"}))
+    assert [line.split("'")[1] for line in str(caught.value).split("\n")] == ["lria", "rmai", "relaxlos", "mpl"]
 
 
 def test_a_file_that_is_no_toml_is_named_once(toml):

@@ -9,8 +9,10 @@ import reticent
 from reticent.attacks import ATTACKS, needs_models
 
 pytestmark = pytest.mark.slow
-ALONE = {"correctness", "loss", "confidence", "entropy", "modified-entropy", "top1-confidence", "attack-p"}
-"""What one model's outputs are enough for."""
+NEEDS = {name: entry.needs(entry.spec()) for name, entry in ATTACKS.items()}
+ALONE = {"confidence", "entropy", "modified-entropy"}
+"""What one model's outputs are enough for: those without thresholds of classes, and what needs no more."""
+ALONE |= {name for name, needs in NEEDS.items() if needs.alone and not (needs.inputs or needs.probes)}
 RECORDS = {"quantile"}
 """What needs the records beside the outputs."""
 

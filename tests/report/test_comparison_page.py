@@ -397,7 +397,7 @@ def test_how_many_models_is_a_column_only_where_lines_differ(compared):
             "leaks less than its control, at an accuracy that is not known",
         ),
         (
-            {"leak": "more", "by": ["auc"], "missed": 0.02, "settled": False, "unlearned": "somebody"},
+            {"leak": "more", "by": ["auc"], "missed": 0.02, "settled": False, "unlearned": "control"},
             "not judged: most models of its control did not learn",
         ),
     ],
@@ -405,7 +405,8 @@ def test_how_many_models_is_a_column_only_where_lines_differ(compared):
 def test_a_recipes_line_says_how_it_stands_to_its_control(compared, held, words):
     told = copy.deepcopy(compared)
     (row, *_) = [row for row in told["rows"] if row["role"] == "recipe" and row["name"] != told["baseline"]]
-    row["control"] = held | {"name": "somebody"}
+    control = next(one["name"] for one in told["rows"] if one["role"] == "control")
+    row["control"] = held | {"name": control}
     assert _remark(told, row["name"]) == words
     assert words in html(told)
     assert words in markdown(told)
@@ -428,13 +429,14 @@ def test_notices_and_standing_are_on_the_terminal_and_in_the_table(compared, tmp
     told = copy.deepcopy(compared)
     (row, *_) = [row for row in told["rows"] if row["role"] == "recipe" and row["name"] != told["baseline"]]
     row["notices"] = ["the defense never acted"]
-    row["control"] = {"name": "early", "leak": "more", "by": ["auc"], "missed": -0.02, "settled": False}
+    control = next(one["name"] for one in told["rows"] if one["role"] == "control")
+    row["control"] = {"name": control, "leak": "more", "by": ["auc"], "missed": -0.02, "settled": False}
     assert f"{row['name']}: the defense never acted" in terminal(told)
     write(tmp_path, told)
     with (tmp_path / "compare.csv").open() as stream:
         line = next(line for line in csv.DictReader(stream) if line["name"] == row["name"])
     assert (line["control"], line["leaks"], line["shown_by"], line["control_missed"]) == (
-        "early",
+        control,
         "more",
         "auc",
         "-0.02",

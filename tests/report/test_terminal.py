@@ -13,6 +13,7 @@ from shown_comparison import typed
 
 from reticent.cli.run import guarded
 from reticent.cli.screen import NARROWEST, say, stdout
+from reticent.report import blocks as b
 from reticent.report.kinds.comparison import comparison
 from reticent.report.render.terminal import terminal
 
@@ -74,3 +75,14 @@ def test_any_encoding_shows_every_number(documents, shown, encoding):
 def test_a_dumb_terminal_has_no_colours(documents, shown, monkeypatch, name):
     monkeypatch.setenv(name, "dumb")
     assert all("\x1b" not in shown(found) for found in documents)
+
+
+def test_a_documents_long_table_is_begun_and_the_rest_counted(shown, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    many = example_compare.comparison(recipes=12, controls=11)
+    text = shown(terminal(comparison(typed(many))))
+    assert len(text.splitlines()) < 90
+    assert "of 40 epochs" not in text.split("Not beaten:")[0].split("Recipe ")[1]
+    rows = b.table("T", ("Row", "Number"), ((f"row {i}", str(i)) for i in range(40)))
+    assert "row 39" in shown(terminal(rows))
+    assert "row 39" not in shown(terminal(b.Report("T", "t", (rows,), "", None)))

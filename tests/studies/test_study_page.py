@@ -315,23 +315,25 @@ def test_the_section_has_tables_that_markdown_reads():
     assert "<script>" not in markdown(StudyDocument.read(everywhere(DOCUMENT, HOSTILE)))
 
 
-def test_the_terminal_shows_the_same():
+def test_the_terminal_shows_verdicts_in_a_sentence_each_and_no_table():
     console = Console(file=io.StringIO(), width=140)
     console.print(screens.terminal(study(READ)))
     shown = console.file.getvalue().replace("\N{NO-BREAK SPACE}", " ")
+    joined = " ".join(shown.split())
     for said in (
-        "Claims of the paper, judged by 95 % intervals",
-        "✓ reproduced: A.",
-        "? can't tell: B.",
-        "No network of the kind that the claim is about was run",
-        "Claims of ours, judged by 95 % intervals",
-        "✗ does not hold: C.",
-        "CNN: open (no control is as accurate); not counted in the verdict",
-        "60.0",
-        "paper",
         DOCUMENT["sentence"],
+        "Claims of the paper, judged by 95 % intervals",
+        "- ✓ reproduced: A. ResNet: as the claim says [+10.0 points (+6.0 to +14.0)]; CNN: open (no control is as "
+        "accurate); not counted in the verdict [+10.0 points (+6.0 to +14.0)].",
+        "- ? can't tell: B. No network of the kind that the claim is about was run. Claims",
+        "Claims of ours, judged by 95 % intervals",
+        "- ✗ does not hold: C.",
+        "- ? can't tell: D. This scale does not measure it. CNN: open.",
     ):
-        assert said in shown
+        assert said in joined
+    assert "MLP on digits" not in joined
+    assert "paper:" not in joined
+    assert len(shown.splitlines()) < 20
 
 
 @pytest.mark.parametrize(

@@ -245,7 +245,8 @@ def test_the_command_prints_tables_and_verdicts(done, tmp_path, monkeypatch, cap
     out = capfd.readouterr().out
     assert "✓ reproduced: Longer is more accurate." in out
     assert "? can't tell: Longer costs money." in out
-    assert "this scale does not measure it" in out
+    assert "This scale does not measure it." in out
+    assert "Row" not in out  # tables are the page's
     assert "Claims of the paper, judged by 95 % intervals" in " ".join(out.split())
     assert "paper" in out
     assert "study.html" in out

@@ -280,7 +280,7 @@ class AttackEntry:
         needs: what else it looks at, given the options; by default nothing.
         usual: it may run where no attack is asked for (`jobs.attacks.fitting` chooses); not so variants that only
             reproduce released code, those that need models of a certain defense, and those that others outdo.
-        most: answers (targets times records) from which it takes hours, so that it runs only where it is named.
+        most: answers (targets times records) from which it takes so long that it runs only where it is named.
         fits: ``(spec, offer)`` refuses options that need what a problem does not hold, beyond what `check` sees.
         strong: it compares a record's answer with those of models that were not trained on it. The others do not, and
             miss most of a leak, so a gate passes nothing by them.

@@ -30,10 +30,11 @@ def attack(
     """Attack and audit the outputs of models of any framework.
 
     Args:
-        signals: .npz file with `labels` (N,), `membership` (M, N) of booleans, and one of `logits` (M, N, C),
-            `probabilities` (M, N, C) and `margins` (M, N), the first two also (M, N) of binary models; if wanted
-            `targets` and `references`, rows of the models, `classes`, how many there are, `records`, what the models
-            saw (N, ...), and arrays (N,) to group records by.
+        signals: .npz file of M models and N records: `labels` (N,); `membership` (M, N), booleans, True where the
+            model was trained on the record; and what the models answered, one of `logits` (M, N, C), `probabilities`
+            (M, N, C) and `margins` (M, N). Of binary models the first two may be (M, N). It may also hold `targets` and
+            `references`, row numbers of models; `classes`, how many there are; `records` (N, ...), what the models saw;
+            and other arrays (N,), by whose values --group-by groups the records.
         out: Folder for report.html, audit.json and records.csv.
         scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several; NaN for
             records that are not audited.

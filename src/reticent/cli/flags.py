@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, NoReturn, TypeVar, get_args, get_ori
 from cyclopts import Parameter
 from pydantic.fields import FieldInfo
 
-from reticent.errors import SpecError, nearest
+from reticent.errors import Problems, SpecError, nearest
 from reticent.options import FOLDER, AttackConfig, AuditConfig, DataOptions, Options, described
 from reticent.spec import read_toml, toml_or_text
 from reticent.training.recipe import Recipe
@@ -176,13 +176,21 @@ class Flags(Told):
 
 
 def refuse(options: Mapping[str, str], defenses: Sequence[str] | None = None) -> NoReturn:
-    """Refuse a flag that no verb has: say which defense's option it is, or which flag is nearest.
+    """Refuse flags that no verb has: say of each which defense's option it is, or which flag is nearest.
 
     Where there may be several defenses, an option stands behind the name of its own.
     """
+    problems = Problems()
+    for key, value in options.items():
+        with problems.here():
+            _refuse(key, value, defenses)
+    problems.tell()
+    raise AssertionError("nothing was refused")
+
+
+def _refuse(key: str, value: str, defenses: Sequence[str] | None) -> NoReturn:
     from reticent.jobs.option_hints import owners, placed
 
-    key, value = next(iter(options.items()))
     name = key.replace("_", "-")
     known = [spelled(one.name) for one in fields(Flags)]  # type: ignore[arg-type]
     owned = owners(name)

@@ -13,17 +13,19 @@ def plan(*, curve: bool = False, flags: Flags = Flags(), **options: str) -> None
         flags: the same as for `reticent audit`.
         options: An option of the defense.
     """
+    from reticent.cli.job import Screen
     from reticent.jobs.config import gather, prepare
     from reticent.jobs.plan import estimate
     from reticent.report.blocks import Facts
+    from reticent.report.output import AUDIT
     from reticent.say.plan import plan as told
 
     job = prepare(gather(flags.config, flags.asked(options)))
-    show(Facts((("", tuple(told(estimate(job), str(job.config.store)))),)))
+    with Screen(AUDIT) as screen:
+        made = estimate(job, screen.stage)
+    show(Facts((("", tuple(told(made, str(job.config.store)))),)))
     if curve:
-        from reticent.cli.job import Screen
         from reticent.jobs.size_curve import audits_by_size
-        from reticent.report.output import AUDIT
         from reticent.say.plan import curve as told_of
 
         screen = Screen(AUDIT)

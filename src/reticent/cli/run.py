@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 import traceback
 from collections.abc import Sequence
 
@@ -14,6 +15,16 @@ from reticent.interrupts import Terminated, heard
 
 USER_ERROR = 2
 INTERRUPTED = 130
+MODELS = "finished models are kept: run the same command again to go on"
+KEPT = {
+    **dict.fromkeys(("audit", "compare", "search", "harden", "locate", "plan --curve"), MODELS),
+    "study": "finished models, and what was measured of whole settings, are kept: run the same command again to go on",
+    "data fetch": "what was downloaded is kept: run the same command again to go on",
+    "runs rm": "runs that were removed are gone, and the others are whole",
+    "selftest": "nothing is left behind",
+}
+"""What is there after an interruption, by how the command begins."""
+NOTHING = "nothing is kept of it: the same command begins anew"
 SIZES = ("COLUMNS", "LINES")
 """In which the environment may say how large the terminal is."""
 
@@ -54,7 +65,7 @@ def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence
     except ReticentError as error:
         return refuse(str(error)), ()
     except KeyboardInterrupt as error:
-        return interrupted(error, "finished models are kept: run the same command again to go on"), ()
+        return interrupted(error, sys.argv[1:] if tokens is None else tokens), ()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None), ()
     except Exception:  # noqa: BLE001 - by itself, Python would exit with 1, which is an answer of the gate's.
@@ -63,8 +74,10 @@ def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence
     return 0, made or ()
 
 
-def interrupted(error: KeyboardInterrupt, rest: str) -> int:
-    """Tell that the command was ended from outside."""
+def interrupted(error: KeyboardInterrupt, words: Sequence[str]) -> int:
+    """Tell that the command was ended from outside, and what it keeps."""
+    told = "plan --curve" if words[:1] == ["plan"] and "--curve" in words else " ".join(words[:2])
+    rest = next((kept for verb, kept in KEPT.items() if told == verb or told.startswith(f"{verb} ")), NOTHING)
     if isinstance(error, Terminated):
         return refuse(f"ended by {error.signal.name}; {rest}", 128 + error.signal)
     return refuse(f"interrupted; {rest}", INTERRUPTED)

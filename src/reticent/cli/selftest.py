@@ -16,20 +16,15 @@ def selftest(*, only: Several = None, json: Switch = False) -> None:
         json: Print JSON for programs instead of a table.
 
     Raises:
-        SystemExit: with 1 if a number is wrong, with 130 if interrupted, or as a signal says.
+        SystemExit: with 1 if a number is wrong.
     """
     import json as writer
 
-    from reticent.cli.run import interrupted
+    from reticent.jobs.selftest import selftest as run
+    from reticent.report.kinds.selftest import selftest as blocks
 
-    try:
-        from reticent.jobs.selftest import selftest as run
-        from reticent.report.kinds.selftest import selftest as blocks
-
-        tell = None if json else lambda group: say(f"checking {group}", style="dim", to=stderr())
-        tested = run(only or (), progress=tell)
-    except KeyboardInterrupt as error:
-        raise SystemExit(interrupted(error, "nothing is left behind")) from None
+    tell = None if json else lambda group: say(f"checking {group}", style="dim", to=stderr())
+    tested = run(only or (), progress=tell)
     if json:
         stdout().out(writer.dumps(tested.to_json(), indent=2, allow_nan=False), highlight=False)
     else:

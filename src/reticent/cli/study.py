@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from reticent.cli.flags import Several
 from reticent.cli.screen import say, show
+
+if TYPE_CHECKING:
+    from reticent.studies.base import Study
 
 
 def study(
@@ -43,12 +47,19 @@ def study(
     from reticent.studies import STUDIES
     from reticent.studies.run import study as run
 
+    def able(one: "Study") -> str:
+        counts = ((key, *one.untellable(scale)) for key, scale in one.scales.items())
+        return ", ".join(f"{key} {claims - untellable}" for key, untellable, claims in counts)
+
     if name is None:
-        rows = []
-        for one in STUDIES.values():
-            first, *others = (f"{key}: {scale.about}" for key, scale in one.scales.items())
-            rows.append((one.name, one.title, one.paper, b.Cell(first, below=tuple(others))))
-        show(b.table("Studies", b.words("study", "asks", "paper", "scales"), rows))
+        heads = b.words("study", "asks", "claims told")
+        rows = [
+            (one.name, b.Cell(one.title, below=(one.paper.partition("),")[0] + ")" * (")," in one.paper),)), able(one))
+            for one in STUDIES.values()
+        ]
+        show(b.table("Studies", heads, rows))
+        say("Scales: tiny takes minutes on two cores, small hours; gpu and paper need a GPU (docs/studies.md).")
+        say("Claims told: how many of the paper's each scale can tell, by its own networks and data or a stand-in.")
         say("Use: reticent study NAME --scale tiny")
         return ()
     return reported(

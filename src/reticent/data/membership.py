@@ -9,10 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import checks, seeds
 from reticent.data.records import listed
-from reticent.errors import InputError
+from reticent.errors import InputError, ShapeError
 
 BLOCK = 2**12
 """Records that are counted at once; float32 counts them exactly."""
+FORM = (
+    "Membership is a row a model and a column a record, True where the model was trained on the record; from the row "
+    "numbers of each model's records: membership = numpy.zeros((models, records), bool), then membership[model, rows] "
+    "= True for each model"
+)
 FEWEST = 20
 """Records from which a random half is all of them, or none, by an accident of one in half a million at most."""
 
@@ -121,4 +126,7 @@ def as_membership(membership: "Membership | ArrayLike") -> Membership:
 
 def booleans(membership: ArrayLike) -> NDArray[np.bool_]:
     """Take a boolean array ``(M, N)`` or ``(N, M)``."""
-    return checks.boolean(membership=membership, ndim=2)
+    try:
+        return checks.boolean(membership=membership, ndim=2)
+    except ShapeError as error:
+        raise error.retold(f"{error}. {FORM}") from None

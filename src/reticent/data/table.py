@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reticent.data import conversion, features, number_formats
 from reticent.data.delimited import Source, header_hint
 from reticent.data.records import Facts, Records
-from reticent.errors import ColumnsError, CorruptFileError, InputError, UnknownNameError, nearest
+from reticent.errors import ColumnsError, CorruptFileError, InputError, Problems, UnknownNameError, nearest
 from reticent.findings.population import ColumnReading
 from reticent.options import DataOptions
 
@@ -80,17 +80,22 @@ def _label(path: Path | str, header: Sequence[str], asked: str | None) -> str:
 def _check_names(path: Path | str, header: Sequence[str], label: str | None, asked: DataOptions) -> None:
     """Refuse options of columns that are not there, of the label's, and of one that is no feature."""
     named = {option: getattr(asked, option) for option in ("not_features", "rare", "hash")}
+    problems = Problems()
     for option, names in named.items():
         for name in names:
-            if name not in header:
-                raise UnknownNameError(f"column in {option} of {path}", name, header)
-            if name == label:
-                raise InputError(f"{path}: {option}: {name!r} is the label's column, which is no feature: leave it out")
-            others = [other for other, those in named.items() if name in those]
-            if len(others) > 1:
-                raise InputError(
-                    f"{path}: column {name!r} is in {' and in '.join(others)}: leave it out of all but one"
-                )
+            with problems.here():
+                if name not in header:
+                    raise UnknownNameError(f"column in {option} of {path}", name, header)
+                if name == label:
+                    raise InputError(
+                        f"{path}: {option}: {name!r} is the label's column, which is no feature: leave it out"
+                    )
+                others = [other for other, those in named.items() if name in those]
+                if len(others) > 1:
+                    raise InputError(
+                        f"{path}: column {name!r} is in {' and in '.join(others)}: leave it out of all but one"
+                    )
+    problems.tell()
 
 
 def _reading(name: str, column: NDArray[Any], *, label: bool) -> ColumnReading:

@@ -58,7 +58,9 @@ def _doubts(document: AuditDocument) -> list[Objection]:
     if population.health is None or population.health:
         found.append(Objection(Doubt.DID_NOT_LEARN, say.learned(population)))
     if not any(attack.strong for attack in document.attacks):
-        found.append(Objection(Doubt.WEAK_ATTACKS, say.weak([attack.name for attack in document.attacks])))
+        found.append(
+            Objection(Doubt.WEAK_ATTACKS, say.weak([attack.name for attack in document.attacks], population.models))
+        )
     fewest = min(len(attack.targets) for attack in document.attacks)
     if too_few(fewest) or not fewest:
         found.append(Objection(Doubt.FEW_MODELS, say.few_models(fewest, ENOUGH_TARGETS)))

@@ -5,7 +5,15 @@ from pathlib import Path
 from typing import Any
 
 from reticent.attacks import ATTACKS, parse
-from reticent.errors import InputError, ReticentError, SpecError, TooFewReferencesError, UnknownNameError, nearest
+from reticent.errors import (
+    InputError,
+    Problems,
+    ReticentError,
+    SpecError,
+    TooFewReferencesError,
+    UnknownNameError,
+    nearest,
+)
 from reticent.options import ALL, AttackConfig
 from reticent.say.audit import left_out
 from reticent.spec import Spec, read_toml, several
@@ -33,9 +41,14 @@ def usual() -> tuple[str, ...]:
 
 def build_attacks(config: AttackConfig, default: tuple[str, ...] | None = None) -> tuple[Spec, ...]:
     """Build the specs of the attacks that a configuration asks for."""
+    problems = Problems()
     for name in [*config.attacks, *config.attack]:
-        if name not in {*ATTACKS, *SETS, ALL}:
-            raise UnknownNameError("attack", name, [*ATTACKS, *SETS, ALL])
+        with problems.here():
+            if name not in {*ATTACKS, *SETS, ALL}:
+                raise UnknownNameError("attack", name, [*ATTACKS, *SETS, ALL])
+            if name in ATTACKS:
+                ATTACKS[name].spec().replace(**config.attack.get(name, {}))
+    problems.tell()
     named = tuple(ATTACKS) if config.every_attack else _members(config.attacks)
     unnamed = usual() if default is None else default
     names = named or (*unnamed, *(name for name in config.attack if name not in unnamed))
@@ -64,8 +77,8 @@ def _members(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(one for name in names for one in ([spec.method for spec in SETS[name]] if name in SETS else [name]))
 
 
-class _HoursError(InputError):
-    """An attack would take hours."""
+class _LongError(InputError):
+    """An attack would take longer than all others together."""
 
 
 def fitting(
@@ -79,11 +92,11 @@ def fitting(
 
     Where no attack is named, those that fail it by the errors `unnamed` are left out too; of those that are not strong,
     all but the `YARDSTICK` are, unsaid, where a strong one fits. Each attack more would widen the verdict's intervals.
-    Nor does one run unnamed that takes hours for so many answers (targets times records).
+    Nor does one run unnamed that takes long for so many answers (targets times records).
     """
     several = config.every_attack or not SETS.keys().isdisjoint(config.attacks)
     over = (ReticentError,) if several else () if config.attacks else unnamed
-    left: tuple[type[ReticentError], ...] = (*over, _HoursError)
+    left: tuple[type[ReticentError], ...] = (*over, _LongError)
     kept: list[Spec] = []
     why: dict[str, Exception] = {}
     for spec in specs:
@@ -104,9 +117,9 @@ def fitting(
 def _check_time(spec: Spec, answers: int) -> None:
     most = ATTACKS[spec.method].most
     if most is not None and answers > most:
-        raise _HoursError(
-            f"{spec.method}: it judges every answer by itself, which takes hours for {answers:,} of them: "
-            f"name it (--attack {spec.method}) to run it, with fewer targets or records"
+        raise _LongError(
+            f"{spec.method}: it judges every answer by itself, which takes long for {answers:,} of them (targets "
+            f"times records): name it (--attack {spec.method}) to run it, with fewer targets or records"
         )
 
 
@@ -131,13 +144,21 @@ def gather_attacks(file: str | Path | None, values: Mapping[str, Any]) -> Attack
     for dotted, value in values.items():
         if value is not None:
             put(tree, dotted.split("."), value)
-    for key in tree:
-        if key not in AttackConfig.model_fields:
-            raise SpecError(
-                f"{f'{file}: ' if file else ''}unknown key {key!r}: {nearest(key, AttackConfig.model_fields)}; "
-                "nothing is trained here, so that keys of training have no meaning"
+    problems, known = Problems(), AttackConfig.model_fields
+    unknown = [key for key in tree if key not in known]
+    with problems.here(f"{file}: " if file else ""):
+        if unknown:
+            expected = (
+                nearest(unknown[0], known) if len(unknown) == 1 else f"expected some of {', '.join(sorted(known))}"
             )
-    return AttackConfig(**tree)
+            raise SpecError(
+                f"unknown key{'s' * (len(unknown) > 1)} {', '.join(map(repr, unknown))}: {expected}; nothing is "
+                "trained here, so that keys of training have no meaning"
+            )
+    with problems.here():
+        config = AttackConfig(**{key: value for key, value in tree.items() if key in known})
+    problems.tell()
+    return config
 
 
 def of_attacks(tree: dict[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

@@ -55,7 +55,10 @@ def same_records(given: Any, labels: NDArray[np.int64]) -> Records:
     elif isinstance(given, Records):
         records = given
     else:
-        records = Records.make(given, np.unique(labels, return_inverse=True)[1])
+        try:
+            records = Records.make(given, np.unique(labels, return_inverse=True)[1])
+        except InputError as error:
+            raise error.prefixed("records: ") from None
     if len(records) != len(labels):
         raise InputError(
             f"records: expected one for each of the {len(labels):,} labels of the outputs, in their order, got "

@@ -16,13 +16,13 @@ from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.data.units import Units
-from reticent.errors import InputError, RolesError, SpecError, nearest
+from reticent.errors import InputError, Problems, RolesError, SpecError, nearest
 from reticent.jobs import grouping, probes, replicas
 from reticent.jobs.attacks import before_training, build_attacks, of_attacks, put
 from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.option_hints import owners, placed
-from reticent.jobs.recipes import at_delta, build_recipe
-from reticent.options import SHORT, AuditConfig, Options
+from reticent.jobs.recipes import METHODS, at_delta, build_recipe
+from reticent.options import SHORT, AttackConfig, AuditConfig, Options
 from reticent.population import stacking
 from reticent.population.executors import Executor
 from reticent.population.population import Population
@@ -118,15 +118,18 @@ def _import_string(key: str, value: Any) -> str:
 
 def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
     """Put a configuration file and single values together; single values win."""
-    tree: dict[str, Any] = {}
-    alone = AuditConfig()
+    problems, tree, own = Problems(), Options(), Options()
     if file is not None:
-        written = read_toml(Path(file))
-        try:
-            tree = _shorthand(written)
-            alone = AuditConfig(**tree)
-        except SpecError as error:
-            raise error.prefixed(f"{file}: ") from None
+        tree = _read(read_toml(Path(file)), problems, f"{file}: ")
+    for key, value in values.items():
+        if value is not None:
+            with problems.here():
+                put(own, _path(key), str(value) if isinstance(value, Path) else deepcopy(value))
+    if own:
+        _read(own, problems, "")
+    problems.tell()
+    alone = AuditConfig(**tree)
+    if file is not None:
         tree = of_attacks(tree, values)
     for key, value in values.items():
         if value is not None:
@@ -138,6 +141,29 @@ def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
         blameless = _contradiction(alone) is None and _contradiction(gather(None, values)) is not None
         raise wrong if blameless else wrong.prefixed(f"{file}: ")
     return config
+
+
+def _read(tree: Options, problems: Problems, where: str) -> Options:
+    """Bring what was said into tables, and gather all that is wrong with its keys and values.
+
+    Options of methods are looked at only where something else is wrong: what they must be may depend on the data.
+    """
+    wrong, known = len(problems.found), {*AuditConfig.model_fields, *Recipe.model_fields, *SHORT}
+    for key in [key for key in tree if key not in known]:
+        with problems.here(where):
+            raise SpecError(_unknown(key, tree[key], tree.get("defense"), known))
+    tree = {key: value for key, value in tree.items() if key in known}
+    with problems.here(where):
+        tree = _shorthand(tree)
+        AuditConfig(**tree)
+    recipe, options = tree.get("recipe"), tree.get("attack", {})
+    if len(problems.found) > wrong and isinstance(recipe, dict):
+        with problems.here(where):
+            Recipe(**{key: value for key, value in recipe.items() if key not in METHODS})
+    if len(problems.found) > wrong and isinstance(options, dict):
+        with problems.here(where):
+            build_attacks(AttackConfig(attacks=tree.get("attacks", ()), attack=options))
+    return tree
 
 
 def _contradiction(config: AuditConfig) -> InputError | None:
@@ -162,9 +188,6 @@ def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
     if "train" in tree:
         tree = deepcopy(tree)
         put(tree, _path("train"), tree.pop("train"))
-    unknown = [key for key in tree if key not in known | recipe_keys]
-    if unknown:
-        raise SpecError(_unknown(unknown[0], tree[unknown[0]], tree.get("defense"), known | recipe_keys | set(SHORT)))
     if isinstance(tree.get("attack"), (str, list)):
         raise SpecError("attack: holds options, one table an attack; which attacks to run stands under attacks")
     recipe = tree.get("recipe", {})
@@ -203,12 +226,21 @@ def prepare(
     usual: int = suggested.pop("models", DEFAULT_MODELS)
     models = config.models or usual
     trainer = executor(config, device, models)
-    attacks = build_attacks(config) if attacked else ()
-    queries = Queries(**config.queries)
-    if records is None:
-        records = load(config.dataset, data_dir=config.data_dir, **config.given())
-    given = config.recipe if config.defense is None else defended(config.recipe, config.defense)
-    recipe = build_recipe(suggested or BY_KIND[records.kind], given, config.dataset)
+    problems, attacks = Problems(), tuple[Spec, ...]()
+    with problems.here():
+        attacks = build_attacks(config) if attacked else ()
+    with problems.here():
+        queries = Queries(**config.queries)
+    given = config.recipe
+    with problems.here():
+        given = given if config.defense is None else defended(given, config.defense)
+    with problems.here():
+        records = load(config.dataset, data_dir=config.data_dir, **config.given()) if records is None else records
+    if records is not None:
+        with problems.here():
+            recipe = build_recipe(suggested or BY_KIND[records.kind], given, config.dataset)
+    problems.tell()
+    assert records is not None
     check_used(recipe, given)
     whole = None if config.unit is None else units_of(records, config.unit)
     roles = _roles(config, reference or bool(needs(recipe)), records, whole)

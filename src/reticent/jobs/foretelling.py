@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from reticent import scratch
+from reticent import scratch, threads
 from reticent.attacks import needs_models
 from reticent.attacks.base import Problem
 from reticent.auditing.bootstrap import affordable
@@ -17,8 +17,13 @@ from reticent.jobs.measure import Settings, measure
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
 
-FEW = 100
-"""Records of the smaller probe; the larger one has three times as many."""
+FEW = 400
+"""Records of the smaller probe; the larger one has three times as many. With 100 the cost of a record was told at more
+than twice what it was."""
+ALONE = 0.2
+"""Share of the work that one core does, however many there are (0.14 of 30,000 records of 256 models)."""
+UNCACHED = 1.5
+"""What an answer costs where caches do not hold all, in times of the probe's (1.6 of 100,000 records of 256 models)."""
 MOST_MODELS = 64
 """Models of a probe, at most: from there on a model costs about as much as target, however many there are."""
 WARM = 8
@@ -55,7 +60,10 @@ def seconds(size: Size, attacks: Sequence[Spec], settings: Settings) -> float:
     _measured(size._replace(models=min(models, WARM), records=few), told, probe)
     once, thrice = (_measured(size._replace(models=models, records=records), told, probe) for records in (few, 3 * few))
     each = max(0.0, thrice - once) / (2 * few)
-    return (once + each * (size.records - few)) * size.models / models
+    on_one_core = (once + each * (size.records - few)) * size.models / models
+    if size.models * size.records < threads.FEW_CELLS:
+        return on_one_core
+    return on_one_core * UNCACHED * (ALONE + (1 - ALONE) / min(threads.cores(), threads.MOST))
 
 
 def temporary_bytes(size: Size, attacks: int) -> int:

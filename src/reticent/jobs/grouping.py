@@ -7,25 +7,32 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent.auditing.partition import CLASS, COLUMN_CLASS, Partition, by_class, by_column
 from reticent.data.records import Records
-from reticent.errors import InputError, UnknownNameError
+from reticent.errors import InputError, Problems, UnknownNameError
 
 
 def of_records(records: Records, ids: NDArray[np.int64], group_by: Sequence[str]) -> tuple[Partition, ...]:
     """Group the audited records by their class, and by columns of the data set."""
+    problems = Problems()
     for name in once(group_by):
-        if name == records.label and name != CLASS:
-            raise InputError(
-                f"group_by: {name!r} is the label's column, and records are always grouped by their label: leave it out"
-            )
-        if name != CLASS and not records.columns:
-            raise InputError(
-                f"group_by: {records.name} has no columns besides its classes, so that there is no {name!r}: columns "
-                "come with a table (csv, Parquet), as further arrays of an .npz file, or as Records.make(columns=...)"
-            )
-        if name != CLASS and name not in records.columns:
-            raise UnknownNameError("column in group_by", name, records.columns)
+        with problems.here():
+            _check(records, name)
+    problems.tell()
     asked = {name: np.asarray(records.columns[name])[ids] for name in group_by if name in records.columns}
     return (by_class(records.y[ids]), *_columns(asked, len(ids)))
+
+
+def _check(records: Records, name: str) -> None:
+    if name == records.label and name != CLASS:
+        raise InputError(
+            f"group_by: {name!r} is the label's column, and records are always grouped by their label: leave it out"
+        )
+    if name != CLASS and not records.columns:
+        raise InputError(
+            f"group_by: {records.name} has no columns besides its classes, so that there is no {name!r}: columns "
+            "come with a table (csv, Parquet), as further arrays of an .npz file, or as Records.make(columns=...)"
+        )
+    if name != CLASS and name not in records.columns:
+        raise UnknownNameError("column in group_by", name, records.columns)
 
 
 def of_outputs(labels: NDArray[np.int64], groups: Mapping[str, ArrayLike]) -> tuple[Partition, ...]:

@@ -70,13 +70,15 @@ def plan(config: AuditConfig | str | Path | None = None, **values: Any) -> Plan:
 
 
 @fixed()
-def estimate(job: Job) -> Plan:
-    """Estimate what a job takes."""
+def estimate(job: Job, stage: Callable[[str], None] | None = None) -> Plan:
+    """Estimate what a job takes; `stage` is called with words before each part."""
+    tell = stage or (lambda _: None)
     population, store = job.population, at(job.config.store)
     finished = sum(find(population, store, model) is not None for model in range(population.models))
     left = sum(store.find(population.signals_id(model)) is None for model in range(population.models))
     workers = min(job.executor.workers, max(population.models - finished, 1))
     stack = max(map(len, stacks(population, range(left), workers)), default=1)
+    tell("training one model in part")
     trained, start, one, first = _probe(population, store, job.executor.device, stack)
     probes = _probes(population, store, job.executor.device, trained)
     missing, rounds = _earlier(population, store)
@@ -89,6 +91,7 @@ def estimate(job: Job) -> Plan:
     disk = left * each_disk
     memory = peak_of_process() * workers
     size = Size(population.models, len(population.roles.audited), population.records.classes)
+    tell("running the attacks on made-up records")
     measuring = seconds(size, job.attacks, Settings.of(job.config))
     papers = tuple(
         PlannedPaper(

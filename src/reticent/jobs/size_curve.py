@@ -70,9 +70,9 @@ def audits_by_size(
         )
     work, found = Work(stage, progress), []
     reference = len(job.population.roles.reference)
-    for part in PARTS:
+    smalls = [prepare(job.config.replace(records=records // part, reference=reference), job.records) for part in PARTS]
+    for part, small in zip(PARTS, smalls, strict=True):
         work.tell(f"models of {records // part:,} records")
-        small = prepare(job.config.replace(records=records // part, reference=reference), job.records)
         with using(small.config.store, small.population):
             audits = evaluate(small, Work(stage, progress)).measured.audits
         found.append((

@@ -51,8 +51,11 @@ def _clause(document: Comparison, row: RowNumbers, *, begins: bool) -> str:
     told, found = against(document, row.name, baseline, begins=begins), _in_short(row, document.row(held.name))
     if held.unlearned is not None:
         return f"{told}, but {unlearned(document, held.unlearned)}, so this is not judged"
+    if held.name != baseline and held.apart:
+        missed_by = f"came out {apart(held.missed or 0.0)} accurate than {row.name}"
+        return f"{told}, but this is not judged: its control, the baseline stopped early, {missed_by}"
     if held.name != baseline:
-        return f"{told}, {_beside(document, row, held)}{found}{', so this is not judged' * held.apart}"
+        return f"{told}, {_beside(document, row, held)}{found}"
     if not _accuracy_known(document, held, row):
         return f"{told}{found}, at an accuracy that is not known"
     if held.apart:
@@ -85,6 +88,16 @@ def _beside(document: Comparison, row: RowNumbers, held: Standing) -> str:
         other = f"its control, the baseline stopped early, which came out {apart(held.missed)} accurate than {row.name}"
     told = stands(held.leak, it, other, partly(document, row.name, held.name))
     return f"{joined} {told}"
+
+
+def unjudged(document: ComparisonDocument) -> list[str]:
+    """Say how recipes stand to controls that are not as accurate, which a headline of few recipes leaves out."""
+    if len(document.recipes) > MANY:
+        return []
+    held = ((row, row.control) for row in document.recipes if row.control is not None and row.control.apart)
+    return [
+        _controlled(document, row, document.row(one.name), one) for row, one in held if one.name != document.baseline
+    ]
 
 
 def _counted(document: Comparison) -> str:

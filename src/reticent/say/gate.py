@@ -146,11 +146,14 @@ def learned(population: Population) -> str:
     return f"{population.unlearned} of {population.models} models did not learn, and {UNLEARNED}"
 
 
-def weak(names: Sequence[str]) -> str:
+def weak(names: Sequence[str], models: int) -> str:
     """Say that no attack ran that compares models."""
+    remedy = "run lira or rmia"
+    if models < 2:
+        remedy = "those that find more (lira, rmia) need the outputs of several models, trained on random halves"
     return (
         f"no strong attack is in the audit (it ran {', '.join(names)}): attacks that ask one model alone miss most of "
-        "a leak; run lira or rmia"
+        f"a leak; {remedy}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from reticent.auditing.joining import SEVERAL
 from reticent.auditing.partition import CLASS, MISSING
 from reticent.findings.audit import Group, Grouping
 from reticent.findings.group_limits import ExposedGroup
@@ -16,7 +17,9 @@ def spoken(
     found: Grouping, names: Sequence[str], population: Population, exposed: ExposedGroup | None = None
 ) -> Grouping:
     """Fill in the sentence of a grouping; `names` are those of the classes, or empty, `exposed` is the verdict's."""
-    return found.with_(sentence=_sentence(found, names, population) + _beside_verdict(found, names, exposed))
+    return found.with_(
+        sentence=_sentence(found, names, population) + _several(found) + _beside_verdict(found, names, exposed)
+    )
 
 
 def called(by: str, name: str, names: Sequence[str]) -> str:
@@ -60,6 +63,13 @@ def _sentence(found: Grouping, names: Sequence[str], population: Population) -> 
         f"{percent(most.auc.mean)} of pairs, and those of {rest} in {percent(most.auc.mean - most.difference.mean)}; "
         f"that is more than chance{sure}.{_also(found, higher)}{small}"
     )
+
+
+def _several(found: Grouping) -> str:
+    """Say what the group of units in several groups is, which no value of the column names."""
+    if all(group.name != SEVERAL for group in found.groups):
+        return ""
+    return f' "{SEVERAL}" are those whose records are in more than one {"class" if found.by == CLASS else "group"}.'
 
 
 def _beside_verdict(found: Grouping, names: Sequence[str], exposed: ExposedGroup | None) -> str:

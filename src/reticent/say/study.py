@@ -19,7 +19,7 @@ from reticent.findings.study import (
     Table,
 )
 from reticent.rounding import MISSING, duration, interval, memory, number, percent, signed
-from reticent.say.grammar import agree, plural
+from reticent.say.grammar import agree, plural, sentence
 
 FOUND: dict[Answer, str] = {"yes": "as the claim says", "no": "not as the claim says", "open": "open"}
 REASONS: dict[Reason, str] = {
@@ -65,6 +65,15 @@ def spoken(
     said += dict.fromkeys(f"{label}: {note}" for label, note in notes)
     sentence = f"{document.study} at scale {document.scale.name}: {counted(document.claims)}."
     return document.with_(sentence=sentence, cannot_say=tuple(said))
+
+
+def beforehand(untellable: int, claims: int) -> str:
+    """Say how many of the paper's claims a scale cannot tell, before it runs; empty where it can tell all."""
+    if not untellable:
+        return ""
+    which = "no claim" if untellable == claims else f"{untellable} of the {claims} claims"
+    verb = "can be told" if untellable == claims else "cannot be told"
+    return f"{which} of the paper's {verb}: this scale has not the paper's networks and data, nor a fair stand-in"
 
 
 def _seeds(table: Table) -> int:
@@ -116,6 +125,22 @@ def kind(one: Kind) -> str:
     why = f" ({REASONS[one.reason]})" if one.reason else ""
     outside = "" if one.counts else "; not counted in the verdict"
     return f"{one.network or 'All'}: {FOUND[one.found]}{why}{outside}{_parts(one)}"
+
+
+def in_short(claim: Claim) -> str:
+    """Say a verdict with its reason, and what each kind of network says, with its numbers where they are few."""
+    why = f" {sentence(REASONS[claim.reason])}" if claim.reason else ""
+    found = [kind(one if one.reason != claim.reason else one.with_(reason=None)) + _numbers(one) for one in claim.kinds]
+    return f"{claim.verdict}: {sentence(claim.text)}{why}" + (f" {sentence('; '.join(found))}" if found else "")
+
+
+def _numbers(one: Kind) -> str:
+    """Write the numbers of a claim that stands on few."""
+    if not 0 < len(one.parts) < MANY:
+        return ""
+    ends = (between(part.interval, part.metric) for part in one.parts)
+    found = (written(part.mean, part.metric) + f" ({of})" * bool(of) for part, of in zip(one.parts, ends, strict=True))
+    return f" [{', '.join(found)}]"
 
 
 def _parts(one: Kind) -> str:

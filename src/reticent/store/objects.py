@@ -44,6 +44,8 @@ SMALL: Any = {"connect_timeout": "5s", "timeout": "10s", "allow_http": True}
 """One try of a request whose answer is small: a lease outlives one that hangs."""
 FILES: Any = {"connect_timeout": "5s", "read_timeout": "60s", "timeout": "86400s", "allow_http": True}
 """Those of files: they take as long as they go on."""
+STALE = 2 * 86400.0
+"""Seconds after which what is arriving is of a process that died: a live one begins a file once a day at least."""
 DRAFT = "draft"
 """The key of an object ``done.json`` that names the folder of its files."""
 
@@ -172,6 +174,10 @@ class ObjectStore(Store):
         """Copy a run to this machine as it is; its hashes are checked by who takes it."""
         folder = self.root / "arriving" / secrets.token_hex(6)
         with writing(self.root):
+            for left in folder.parent.glob("*"):
+                with suppress(OSError):
+                    if time.time() - left.stat().st_mtime > STALE:
+                        shutil.rmtree(left, ignore_errors=True)
             folder.mkdir(parents=True)
             self._runs.mkdir(exist_ok=True)
             try:

@@ -256,6 +256,15 @@ class Study:
     caution: tuple[str, ...] = ()
     over: str = "models and records"
 
+    def untellable(self, scale: Scale) -> tuple[int, int]:
+        """Count the paper's claims that a scale cannot tell, whatever comes out, and all of them.
+
+        It has no network that the claim is about in the paper's setting, or in a fair stand-in for it.
+        """
+        claims = [one.networks for one in self.claims if one.origin == "paper"]
+        fair = {one.network for one in scale.settings} - {one.network for one in scale.settings if one.unlike}
+        return sum(not (fair & {*about} if about else fair) for about in claims), len(claims)
+
     def scale(self, name: str) -> Scale:
         """Look a scale up."""
         if name not in self.scales:

@@ -19,6 +19,8 @@ from reticent.population.train import Callback
 from reticent.population.worker import choose_device
 from reticent.report.files import make_folder, write_file
 from reticent.report.output import STUDY, Output, sealed
+from reticent.say.grammar import sentence
+from reticent.say.study import beforehand
 from reticent.spec import identity
 from reticent.studies import STUDIES
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
@@ -116,6 +118,8 @@ def study(
     if checked is not None and _of_another(folder, chosen.name, scale):
         checked(folder)
     work, clock, kept = Work(stage, progress), time.perf_counter(), 0
+    if told := beforehand(*chosen.untellable(given)):
+        work.tell(sentence(told))
     found: dict[str, list[Found]] = {one.key: [] for one in given.settings}
     for one in given.settings:
         for seed in range(one.seeds or given.seeds):

@@ -58,7 +58,7 @@ class Recipe(Spec):
     batch_size: Annotated[int, Ge(1)] = 64
     """Records a step; the last batch of an epoch may be smaller. A single record joins the batch before."""
     optimizer: Literal["sgd", "adam", "adamw"] = "adam"
-    """The fused form is used."""
+    """What takes the steps, in PyTorch's fused form."""
     learning_rate: Annotated[float, Gt(0)] = 1e-3
     """Peak learning rate."""
     momentum: Annotated[float, Ge(0), Lt(1)] = 0.9

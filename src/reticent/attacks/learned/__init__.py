@@ -164,6 +164,6 @@ ENTRY = AttackEntry(
     paper="reticent (2026), docs/methods/learned.md",
     access="margins",
     strong=True,
-    most=2**25,
+    most=2**24,
     importance=importance,
 )

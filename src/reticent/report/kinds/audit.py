@@ -32,6 +32,8 @@ from reticent.say.grammar import plural, short
 from reticent.say.trust import detectable
 
 TONES: dict[Leak, b.Tone] = {Leak.FOUND: "bad", Leak.NOT_FOUND: "good", Leak.CANNOT_TELL: "unsure"}
+NAMED = 3
+"""Most models that did not learn, which the terminal names."""
 TRAINED = (
     "Many models are trained by one recipe, each on its own part of the records, so that a record is a member of some "
     "models and a non-member of the others."
@@ -73,7 +75,7 @@ def audit(
             *_method(document, audits),
             *b.only(b.DOCUMENTS, *method.limits("audit", document.verdict.cannot_say)),
             *b.only(b.TERMINAL, *(b.Notice(notice) for notice in document.population.notices)),
-            *b.only(b.TERMINAL, *map(b.Notice, models.unlearned(document))),
+            *b.only(b.TERMINAL, *map(b.Notice, models.unlearned(document, NAMED))),
             *([] if (heavy := document.outweighing) is None else [b.Notice(heavy.sentence, only=b.TERMINAL)]),
             *method.glossary(GLOSSARY.items()),
         ),

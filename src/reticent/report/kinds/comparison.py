@@ -10,10 +10,11 @@ from reticent.report.cells import NOTHING, estimate
 from reticent.report.kinds import method
 from reticent.report.pictures import comparison as pictures
 from reticent.rounding import MISSING, count, decimals, duration, level, number, p_value, signed, up
+from reticent.say.comparison import unjudged
 from reticent.say.controls import remark
 from reticent.say.epsilon import shown
 from reticent.say.glossary import terms
-from reticent.say.grammar import short
+from reticent.say.grammar import listed, short
 
 GLOSSARY = (
     *terms("Member", "False positive rate (FPR)", "True positive rate (TPR)", "AUC", "Interval", "Epsilon"),
@@ -32,8 +33,10 @@ GLOSSARY = (
     ("Corrected p", "How often chance alone would show such a difference, allowing for all pairs that were tested."),
 )
 """Word -> one line."""
-IN_TEXT = {b.MARKDOWN: 60, b.TERMINAL: 12}
+IN_TEXT = {b.MARKDOWN: 60, b.TERMINAL: 6}
 """Most pairs that a section in Markdown, and the terminal, list."""
+ROWS = 8
+"""With more rows, the terminal shows no controls."""
 FOLDED = 4
 """With more sentences, the differences are told when they are asked for."""
 MEASURES = {Statistic.AUC: "AUC", Statistic.TPR: "Members found", Statistic.ACCURACY: "Accuracy"}
@@ -52,7 +55,7 @@ def comparison(document: ComparisonDocument) -> b.Report:
             b.Heading("Accuracy against leak", "recipes", "Recipes", level=2, only=b.DOCUMENTS),
             *b.only(b.PAGE, *_figures(document, rows)),
             *_rows(document, rows),
-            *b.only(b.TERMINAL, *(b.Notice(f"{row.name}: {said}") for row in rows for said in row.notices)),
+            *b.only(b.TERMINAL, *map(b.Notice, (*unjudged(document), *_noticed(rows)))),
             *b.only(b.DOCUMENTS, *_changes(rows)),
             *_pairs(document),
             *b.only(b.PAGE, *_details(document, rows)),
@@ -62,6 +65,15 @@ def comparison(document: ComparisonDocument) -> b.Report:
         files=b.coded("The same numbers are in `compare.json`, one line a recipe in `compare.csv`."),
         version=document.environment.reticent,
     )
+
+
+def _noticed(rows: Sequence[Row]) -> list[str]:
+    """Say what there is to notice, once for all rows of which it is said."""
+    told: dict[str, list[str]] = {}
+    for row in rows:
+        for said in row.notices:
+            told.setdefault(said, []).append(row.name)
+    return [f"{listed(names)}{', each' * (len(names) > 1)}: {said}" for said, names in told.items()]
 
 
 def ordered(document: ComparisonDocument) -> list[Row]:
@@ -150,7 +162,7 @@ def _rows(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block, .
         )
     return (
         b.Heading("Recipe by recipe", "rows", only=b.PAGE),
-        _table_of_rows(document, rows),
+        *_tables_of_rows(document, rows),
         *b.only(b.TEXTS, *(b.Prose(line, "note") for line in (*texts, unbeaten))),
         b.Bullets(tuple(notes), "note", only=b.PAGE),
     )
@@ -159,6 +171,15 @@ def _rows(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block, .
 def _alike(rows: Sequence[Row]) -> bool:
     """Whether every line has as many models."""
     return len({row.models for row in rows}) == 1
+
+
+def _tables_of_rows(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Table, ...]:
+    """Show all rows, but on a terminal no controls where rows are many."""
+    whole = _table_of_rows(document, rows)
+    if len(rows) <= ROWS:
+        return (whole,)
+    without = _table_of_rows(document, [row for row in rows if row.role is not Role.CONTROL])
+    return *b.only(b.DOCUMENTS, whole), *b.only(b.TERMINAL, without)
 
 
 def _table_of_rows(document: ComparisonDocument, rows: Sequence[Row]) -> b.Table:
@@ -245,7 +266,7 @@ def _pairs(document: ComparisonDocument) -> tuple[b.Block, ...]:
         return ()
     differ = sorted((one for one in document.pairs if one.verdict is not Lower.TIE), key=lambda one: one.p_corrected)
     ties = [one for one in document.pairs if one.verdict is Lower.TIE]
-    most, listed = IN_TEXT[b.MARKDOWN], IN_TEXT[b.TERMINAL]
+    most, few = IN_TEXT[b.MARKDOWN], IN_TEXT[b.TERMINAL]
     heading = b.Heading("Two by two", "pairs", "Pairs", level=2, only=b.DOCUMENTS)
     said = (
         "The same records and the same draws of members stand behind both recipes of a pair, so that what they have in "
@@ -254,8 +275,8 @@ def _pairs(document: ComparisonDocument) -> tuple[b.Block, ...]:
     )
     short_ = _table(document, [*differ, *ties][:most])
     left = f"{count(len(document.pairs) - most)} more pairs are left out here."
-    lines = tuple(_line(document, one) for one in differ[:listed])
-    hidden = len(differ) - listed
+    lines = tuple(_line(document, one) for one in differ[:few])
+    hidden = len(differ) - few
     more = f"; {count(hidden)} more differ (compare.html lists them)" if hidden > 0 else ""
     tied = f"{count(len(ties))} of {count(len(document.pairs))} tests are ties: no difference shown{more}."
     return (

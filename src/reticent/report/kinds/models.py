@@ -9,7 +9,7 @@ from reticent.report import blocks as b
 from reticent.report.cells import estimate
 from reticent.report.pictures import audit as pictures
 from reticent.rounding import count, percent
-from reticent.say.grammar import short
+from reticent.say.grammar import plural, short
 
 ACCURACY = (
     "Each tick is one model, the diamond their mean. The gap between the two rows is what models owe to having been "
@@ -38,9 +38,12 @@ def blocks(document: AuditDocument, best: Audit) -> list[b.Block]:
     return [*made, b.Heading("Model by model", "models"), _by_model(document, best)]
 
 
-def unlearned(document: AuditDocument) -> tuple[str, ...]:
-    """Name the models that did not learn, each with what it does instead."""
-    return tuple(f"Model {one.model} {one.problem}." for one in document.population.health or ())
+def unlearned(document: AuditDocument, most: int | None = None) -> tuple[str, ...]:
+    """Name the models that did not learn, each with what it does instead; of more than `most` count the others."""
+    told = tuple(f"Model {one.model} {one.problem}." for one in document.population.health or ())
+    if most is None or len(told) <= most:
+        return told
+    return *told[:most], f"{plural(len(told) - most, 'more model')} did not learn; the files below name them."
 
 
 def _by_model(document: AuditDocument, best: Audit) -> b.Table:

@@ -24,7 +24,7 @@ from reticent.report.pictures import study as pictures
 from reticent.rounding import level
 from reticent.say.glossary import terms
 from reticent.say.grammar import listed, sentence
-from reticent.say.study import ORIGINS, REASONS, answered, between, by_origin, kind, printed, rule, written
+from reticent.say.study import ORIGINS, REASONS, answered, between, by_origin, in_short, kind, printed, rule, written
 
 MARKS: dict[Answer, str] = {"yes": "✓", "no": "✗", "open": "?"}
 GLOSSARY = (
@@ -65,8 +65,7 @@ def study(document: StudyDocument) -> b.Report:
             ),
             *_claims(document),
             *_figures(document.figures),
-            *_tables(document),
-            *b.only(b.DOCUMENTS, *_published(document.published)),
+            *b.only(b.DOCUMENTS, *_tables(document), *_published(document.published)),
             *b.only(b.PAGE, *_details(document)),
             *b.only(b.DOCUMENTS, *method.limits("study", document.cannot_say or ("What other data would give.",))),
             *method.glossary(GLOSSARY),
@@ -88,8 +87,10 @@ def _claims(document: StudyDocument) -> tuple[b.Block, ...]:
     ]
     for origin, claims in by_origin(document.claims):
         made.append(b.Heading(f"{ORIGINS[origin]}, judged by {level(document.confidence)} intervals"))
-        made += [block for claim in claims for block in _claim(claim)]
-    return tuple(made)
+        made += b.only(b.DOCUMENTS, *(block for claim in claims for block in _claim(claim)))
+        made.append(b.Bullets(tuple(f"{MARKS[answered(one)]} {in_short(one)}" for one in claims), only=b.TERMINAL))
+    rest = "All numbers, the figures, the rules, and what this study cannot say are in the files:"
+    return (*made, b.Heading(rest, only=b.TERMINAL))
 
 
 def _claim(claim: Claim) -> tuple[b.Block, ...]:

@@ -3,6 +3,7 @@
 import re
 import textwrap
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Literal
 
 from rich import table as rich
@@ -13,6 +14,7 @@ from rich.text import Text as Styled
 
 from reticent.report import blocks as b
 from reticent.report.render.text import clean, plain, signs
+from reticent.say.grammar import plural
 
 TONES: dict[b.Tone, tuple[str, str]] = {
     "bad": ("▲ ", "bold red"),
@@ -25,13 +27,26 @@ WEIGHTS = {"usual": "", "lead": "bold", "note": "dim"}
 CELLS = {"usual": "", "strong": "bold", "quiet": "dim", "bad": "red", "good": "green"}
 HEAD = 10
 """From this width on, the head of a column is broken into lines."""
+MOST = 12
+"""Rows of a document's table; the others are in its files."""
 WORD = re.compile(r"[^ ]+ *| +")
 Signs = dict[str, str]
 
 
 def terminal(*found: b.Report | b.Block) -> RenderableType:
-    """Lay documents or blocks out for a terminal."""
-    return Group(*(part for one in found for part in _blocks(one.blocks if isinstance(one, b.Report) else [one])))
+    """Lay documents, with the beginnings of their tables, or whole blocks out for a terminal."""
+    return Group(*(part for one in found for part in _blocks(_begun(one) if isinstance(one, b.Report) else [one])))
+
+
+def _begun(report: b.Report) -> Iterator[b.Block]:
+    """Cut tables short, and say so: a document has files that hold the rest."""
+    for block in report.blocks:
+        rest = len(block.rows) - MOST if isinstance(block, b.Table) and b.TERMINAL & block.only else 0
+        if not isinstance(block, b.Table) or rest <= 0:
+            yield block
+            continue
+        yield replace(block, rows=block.rows[:MOST])
+        yield b.Prose(f"{plural(rest, 'more line')} of this table: in the files below.", "note")
 
 
 class Wrapped:

@@ -257,6 +257,23 @@ def test_a_dead_makers_lease_is_lost_and_two_commits_never_stand(clients, monkey
     assert [value(store) for store in (dead, other, clients())] == [[2.0, 2.0, 2.0]] * 3
 
 
+@pytest.mark.parametrize(("seconds", "void"), [(40, False), (61, True)])
+def test_a_lease_is_void_a_minute_after_it_was_written(clients, seconds, void):
+    def head(store, key):
+        found = obstore.head(store, key)
+        ago = timedelta(seconds=seconds if key.startswith("leases/") else 0)
+        return found | {"last_modified": found["last_modified"] - ago}
+
+    one, other = clients(), clients(head=head)
+
+    def look():
+        assert (other.holder("r1") is None) == void
+        if void:
+            assert write(other, value=2.0)
+
+    assert write(one, before=look) != void
+
+
 def test_a_suspended_maker_of_this_machine_is_not_disturbed_when_its_lease_is_void(clients, monkeypatch):
     one = clients()
     other = module.ObjectStore("s3://bucket/models", clients.objects)

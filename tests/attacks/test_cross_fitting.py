@@ -101,9 +101,10 @@ def test_a_class_without_members_gives_no_pairs():
     assert len(drawn(alone, [0]).models) == 0
 
 
-def test_records_held_out_are_one_in_five_of_every_fold():
+@pytest.mark.parametrize("count", [2, 5])
+def test_records_held_out_are_one_in_five_of_every_fold(count):
     word = words(problem(4, models=8, records=200, population=0), seeds.rng(0, "x"))
-    fold, out = folds(word, 2), held(word, 2)
-    assert [out[fold == part].sum() for part in range(2)] == [100 // HELD] * 2
+    fold, out = folds(word, count), held(word, count)
+    assert [out[fold == part].sum() for part in range(count)] == [200 // count // HELD] * count
     twice = np.concatenate([word, word])
-    assert (held(twice, 2)[:200] == held(twice, 2)[200:]).all()
+    assert (held(twice, count)[:200] == held(twice, count)[200:]).all()

@@ -264,14 +264,16 @@ def test_the_references_that_are_kept_are_as_many_as_stated_and_never_the_player
     original = Side.of.__func__
 
     def spied(cls, references, kept, pooled):
-        seen.append(kept)
+        seen.append((kept, pooled))
         return original(cls, references, kept, pooled)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(Side, "of", classmethod(spied))
         places = [place for _, place, *_ in pretenders.played(case, group, word, known)]
     players = group.players(word)
-    for place, kept in zip(np.repeat(places, 2), seen, strict=True):
+    assert known.margin[0] != known.margin[1]
+    for turn, (place, (kept, pooled)) in enumerate(zip(np.repeat(places, 2), seen, strict=True)):
+        assert pooled == known.margin[turn % 2]  # That of IN references, then that of OUT ones.
         assert (kept.sum(axis=0) == group.count).all()
         assert not kept[players[place], np.arange(80)].any()
 

@@ -9,10 +9,10 @@ from scipy import stats
 from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.auditing.bootstrap import bootstrap
-from reticent.auditing.crossed_variance import area_interval, share_interval
+from reticent.auditing.crossed_variance import Moments, area_interval, share_interval
 from reticent.auditing.exposure import exposure
 from reticent.auditing.group_rates import seen
-from reticent.auditing.groups import groups, mean, records_needed
+from reticent.auditing.groups import against_others, careful, groups, mean, records_needed
 from reticent.auditing.intervals import clopper_pearson, degenerate
 from reticent.auditing.partition import by_class, by_column
 from reticent.auditing.roc import auc, roc, tpr_at_fpr
@@ -81,6 +81,23 @@ def test_variances_of_areas_are_delongs(rounded):
             total[g, inside] += (v10 - v10.mean()) / np.sqrt(m * (m - 1)) / 6
             total[g, outside] += (v01 - v01.mean()) / np.sqrt(n * (n - 1)) / 6
     assert area.mean.tolist() == pytest.approx((total**2).sum(axis=1).tolist())
+
+
+def test_the_difference_from_other_groups_has_their_variances_by_their_records():
+    rng, records, chosen = np.random.default_rng(0), np.array([40, 100, 300]), np.arange(3)
+    mean, each = rng.uniform(0.001, 0.002, 3), rng.uniform(0.002, 0.004, (4, 3))
+    area = Moments(0.7 + 0.2 * rng.random((4, 3)), each, mean, records)
+    gap, variance, _ = against_others(area, chosen)
+    for g in chosen:
+        rest = chosen != g
+        share = records[rest] / records[rest].sum()
+        apart = area.observed[:, g] - area.observed[:, rest] @ share
+        shared = mean[g] + mean[rest] @ share**2
+        interaction = 4 / 3 * ((each[:, g] + each[:, rest] @ share**2).mean() - shared)
+        assert apart.var(ddof=1) > interaction
+        assert gap[g] == pytest.approx(apart.mean())
+        models = (apart.var(ddof=1) - interaction) / 4
+        assert variance[g] == pytest.approx(careful(area, chosen)[g] + mean[rest] @ share**2 + models)
 
 
 @pytest.mark.parametrize("fpr", [0.1, 0.01])

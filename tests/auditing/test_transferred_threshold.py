@@ -52,6 +52,11 @@ def test_references_are_used_in_place_of_the_other_targets():
     ).tolist() == [2, 2]
 
 
+def test_of_equally_good_thresholds_the_middle_one_is_taken():
+    scores, members = np.array([[5.0, 4, 3, 2, 1, 0]]), np.tile([True, False], 3)[None]
+    assert transferred_threshold.thresholds(scores, members, (scores, members)).tolist() == [3.0]
+
+
 def test_candidates_are_all_distinct_scores_or_quantiles():
     assert transferred_threshold.candidates(np.array([[2.0, 1.0], [1.0, 0.0]])).tolist() == [0, 1, 2]
     many = np.random.default_rng(0).normal(size=(10, 1000))

@@ -11,10 +11,6 @@ def told(compared, notes=()):
         data=Data(name="made up", records=1),
         environment=ComparisonEnvironment(),
         notes=tuple(notes),
-        **compared.content() | {"rows": [Row(**dict(row)) for row in compared.rows]},
+        **dict(compared) | {"rows": [Row(**dict(row)) for row in compared.rows]},
     )
     return spoken(document).to_json()
-
-
-def _fields(found):
-    return {name: getattr(found, name) for name in type(found).model_fields}

@@ -10,7 +10,7 @@ from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.jobs.hardening.ready import asked
 from reticent.models.user import Factory
-from reticent.population import worker
+from reticent.population import asking
 from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures.estimator import CLIPPED
@@ -170,7 +170,7 @@ def test_asking_again_changes_no_bit_of_the_signals(place, monkeypatch):
         made = Maker(population, store, "cpu").make(0)
         assert bool(made.facts.notices) is (name == "with")
         content.append(store.whole(made.signals).file("signals.safetensors").read_bytes())
-        monkeypatch.setattr(worker, "unsteady", lambda *_: False)
+        monkeypatch.setattr(asking, "unsteady", lambda *_: False)
     assert content[0] == content[1]
 
 

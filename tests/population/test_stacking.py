@@ -150,7 +150,8 @@ def test_a_clock_that_stands_still_ends_no_measurement_late(store, monkeypatch):
     assert measured(population(models=4), store, "cpu") == {1: 1e-6, 4: 1e-6}
 
 
-def test_where_there_is_no_such_device_auto_says_what_to_give(store):
+def test_where_there_is_no_such_device_auto_says_what_to_give(store, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     with pytest.raises(ModelError, match="stack: auto measures on this machine; give a number: device 'cuda'"):
         chosen(population(), store, "auto", "cuda")
 

@@ -1,5 +1,6 @@
 """Models trained as one batched computation against the same models trained alone: their streams are the same."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,9 +12,12 @@ from reticent.errors import TrainingDivergedError
 from reticent.models.mlp import FC, MLP
 from reticent.models.transformer import Transformer
 from reticent.models.user import Factory
+from reticent.objectives.distillation import Distillation
 from reticent.objectives.focal import Focal
 from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.procedures.plain import train, train_together
+from reticent.samplers.base import Memorisation
+from reticent.samplers.rmr import Rmr
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -113,6 +117,24 @@ def test_each_sees_its_own_batches_to_the_end(recipe, records):
         assert all(torch.equal(other.initial[key], value) for key, value in one.initial.items())
         assert not any(part.training for part in other.model.modules())
         assert all(parameter.grad is None for parameter in other.model.parameters())
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_each_goes_by_what_is_known_of_its_own_members(soft):
+    """Scores of a sampler, of which some have more risky members than others, and soft targets; the rate falls."""
+    recipe = STEADY.replace(sampler=Rmr(strength=0.3, threshold=0.5), weight_decay=1e-3, schedule="linear")
+    streams = [Streams(0, row) for row in range(len(COUNTS))]
+
+    def given():
+        for row, count in enumerate(COUNTS):
+            drawn = torch.rand((count, 4), generator=torch.Generator().manual_seed(row))
+            known = Memorisation(drawn[:, 3].double() ** (row + 1), torch.zeros(count, dtype=torch.float64))
+            wanted = Distillation((5 * drawn[:, :3]).softmax(dim=1)) if soft else None
+            yield replace(materials(blobs(), count), memorisation=known, instead=wanted)
+
+    alone = [train(recipe, *each) for each in zip(given(), streams, strict=True)]
+    together = train_together(recipe, [*given()], streams)
+    assert max(map(apart, alone, together)) < 1e-4
 
 
 def test_each_stops_early_by_itself_and_keeps_its_best_state():

@@ -95,6 +95,9 @@ class OnsetFacts(Finding):
     confidence: Number
     name: str | None
     "Of it."
+    warnings: Annotated[tuple[str, ...], Empty] = ()
+    "Only of runs that older code made, as the sentence."
+    sentence: Annotated[str, Empty] = ""
 
     @property
     def safe(self) -> tuple[str, ...]:

@@ -63,6 +63,13 @@ def test_flags_are_read_as_their_option_is():
     assert Flags(set=["defense=hamp"]).asked({"epsilon": "3"})["defense"] == {"name": "hamp", "epsilon": 3}
 
 
+@pytest.mark.parametrize(("word", "read"), [("4", 4), ("auto", "auto"), ("2.5", "2.5")])
+def test_a_number_or_a_word_is_read(word, read):
+    """`--stack 4` was a text once, and refused; the spec says which numbers and words there are."""
+    _, bound, _ = app.parse_args(["plan", "--stack", word], exit_on_error=False)
+    assert bound.arguments["flags"].stack == read
+
+
 def test_a_slip_is_answered_with_the_flag_as_it_is_written():
     for slip, flag in (("attackk", "attack"), ("not-featur", "not-feature"), ("batchsize", "batch-size")):
         with pytest.raises(SpecError, match=f"unknown flag --{slip}: did you mean '{flag}'"):

@@ -32,7 +32,11 @@ GROUPS = ("data", "locate", "runs")
 
 def converted(kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
     """Convert the words of one flag as cyclopts does, but without rounding, and with ~ as the home folder."""
-    if {*get_args(kind), kind} & {int}:  # A flag of a group of flags comes as "int | None".
+    kinds = {*get_args(kind), kind}  # A flag of a group of flags comes as "int | None".
+    if {int, str} <= kinds:  # A number or a word; the spec says which words there are.
+        word = tokens[-1].value
+        return int(word) if word.isdecimal() else word
+    if int in kinds:
         for word in (token.value for token in tokens):
             try:
                 int(word, 0 if word.lower().lstrip("+-")[:2] in {"0x", "0o", "0b"} else 10)

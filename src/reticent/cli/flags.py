@@ -85,9 +85,8 @@ def _kind(annotation: Any, metadata: Sequence[Any] = ()) -> Any:
         return annotation
     if get_origin(annotation) in {tuple, dict}:
         return list[str]
-    if any(get_origin(one) is Literal for one in get_args(annotation)):
-        return str  # A number or a word.
-    return next((kind for kind in map(_kind, get_args(annotation)) if kind is not str), str)
+    number = next((kind for kind in map(_kind, get_args(annotation)) if kind is not str), str)
+    return number | str if any(get_origin(one) is Literal for one in get_args(annotation)) else number
 
 
 class Told:

@@ -49,8 +49,8 @@ def _sentence(found: Grouping, names: Sequence[str], population: Population) -> 
         less = sum(group.stands_out == "less" for group in found.groups)
         also = f" {less} of them {agree(less, 'leaks', 'leak')} less than the others." if less else ""
         return (
-            f"No {what}{place} stands out as more exposed: of {len(compared)} {many} one has the highest AUC, and "
-            f"chance alone may explain by how much.{also}{small}"
+            f"By {found.attack}, no {what}{place} stands out as more exposed: of {len(compared)} {many} one has the "
+            f"highest AUC, and chance alone may explain by how much.{also}{small}"
         )
     two = len(compared) == 2
     rest, sure = f"the other {many}", f", corrected for all {len(compared)} {many}"

@@ -152,6 +152,9 @@ def _intervals(said: Verdict, best: Audit) -> list[str]:
         return [curve]
     limits = " to ".join(_share(said, limit) for limit in said.tpr_interval)
     ties = _ties(best.rate(said.fpr))
+    if said.reason is Reason.BACKWARDS:
+        meant = f"{_share(said, said.tpr)} ({sure} interval {limits}) at {alarms(said.fpr)}"
+        return [f"Read as it is meant, {best.name} finds {meant}.", *ties, curve]
     if not by_pairs:
         return [f"The {sure} interval is {limits}.", *ties, curve]
     return [curve, *(ties or [f"{_finds(said)} ({sure} interval {limits}; chance is {level(said.fpr)})."])]
@@ -208,8 +211,8 @@ def _backwards(said: Verdict, audits: Sequence[Audit]) -> list[str]:
     ranks, its = agree(len(wrong), "ranks", "rank"), agree(len(wrong), "its", "their")
     return [
         f"{listed(wrong)} {ranks} members below non-members, by more than chance: read backwards, that gives members "
-        f"away as well. Check that True in membership stands for trained on, the sign of {its} scores, and that "
-        "members and non-members come from one source."
+        "away as well. Check that True in membership stands for trained on, that its rows are in the order of the "
+        f"models, the sign of {its} scores, and that members and non-members come from one source."
     ]
 
 

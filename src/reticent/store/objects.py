@@ -96,7 +96,7 @@ class ObjectStore(Store):
             told = str(error).split("\n\n")[0].replace("\n", " ")
             raise StoreError(
                 f"the store {self._at} does not answer ({told:.300}): look at its address and at who may read and "
-                "write there, and run the same command again; what was finished is kept"
+                f"write there{_unkeyed()}, and run the same command again; what was finished is kept"
             ) from error
 
     def _get(self, key: str) -> tuple[bytes, str] | None:
@@ -354,6 +354,13 @@ class _Lease:
         """Write it."""
         told = {"holder": f"process {os.getpid()} on {socket.gethostname()}", "token": self.token}
         return json.dumps(told | {"renewed": secrets.token_hex(4)}).encode()
+
+
+def _unkeyed() -> str:
+    """Say what was used for want of keys."""
+    if os.environ.get("AWS_ACCESS_KEY_ID"):
+        return ""
+    return " (AWS_ACCESS_KEY_ID is not set, so that a role of this machine was asked for)"
 
 
 def _content(path: Path) -> bytes | None:

@@ -131,7 +131,7 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     panels = tuple(
         DotsPanel(
             title=f"{title}, {METRICS[f'auc_{attack}'].label}",
-            x="what CWRF adds to the AUC at matched accuracy",
+            x="added AUC, at matched accuracy",
             names=tuple(named),
             series=tuple(
                 results.points(setting, [read(title, one) for one in named], f"{what}_auc_{attack}", label)

@@ -48,6 +48,7 @@ def test_all_attacks_are_those_that_need_no_reference(one, found):
     every = reticent.attack(**one, attacks="all", replicates=100).findings
     more = {audit.name for audit in every.attacks} - {audit.name for audit in found.attacks}
     assert more >= {"top1-confidence", "attack-p"}
+    assert any("imia" in one.name for one in every.left_out)
     assert all(ATTACKS[name].needs(ATTACKS[name].spec()).alone for name in more)
     for names in ("bogus", ["all", "bogus"]):
         with pytest.raises(UnknownNameError, match="unknown attack 'bogus': expected one of all, "):

@@ -38,7 +38,7 @@ def array(value: Any, name: str = "") -> NDArray[Any]:
 def described(values: NDArray[Any]) -> str:
     """Say what an array holds, which is no numbers."""
     first = next(iter(values.flat), None)
-    if values.dtype.kind in "OT" and not isinstance(first, (str, bytes)):
+    if values.dtype.kind in {"O", "T"} and not isinstance(first, (str, bytes)):
         return f"Python objects, the first of type {type(first).__name__}"
     return f"texts, the first {str(first)[:40]!r}"
 

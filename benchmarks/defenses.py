@@ -75,7 +75,7 @@ def measure(defense, args):
         facts["search"] = max(0.0, facts["train"] - (used() - started))
     started = used()
     with peak(cpu) as making:
-        output = maker._output(0, trained.model)
+        output = maker.output(0, trained.model)
     facts["output"] = used() - started
     facts["train"] += facts["output"]
     facts["train_bytes"] = max(memory.bytes, making.bytes)
@@ -111,7 +111,7 @@ def once(maker):
         short = entry.short(maker.population.recipe).recipe
         trained = entry.train(short, maker.materials(model), maker.population.streams(model))
         few = maker.audited.take(torch.arange(64))
-        maker._ask(trained.model, few, maker._output(model, trained.model))
+        maker._ask(trained.model, few, maker.output(model, trained.model))
         spent.append(time.process_time() - started)
     return max(0.0, spent[0] - spent[1])
 

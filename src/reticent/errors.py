@@ -183,14 +183,7 @@ class Problems:
 
     @contextmanager
     def here(self, prefix: str = "") -> Iterator[None]:
-        """Keep what a block raises of a user's mistakes, with a prefix.
-
-        Args:
-            prefix: where it is, such as a file's name.
-
-        Yields:
-            Nothing.
-        """
+        """Keep what a block raises of a user's mistakes; the prefix says where it is, such as a file's name."""
         try:
             yield
         except ReticentError as error:

@@ -48,7 +48,8 @@ def seconds(size: Size, attacks: Sequence[Spec], settings: Settings) -> float:
     """Foretell how long attacks and audit take, without attacks that look at more than outputs.
 
     Cost grows with the records by a constant a record, and something that does not grow: two probes tell both; and in
-    proportion to the models. What single records that leak cost beside that (`auditing.exposure.EXACT`) is not in it.
+    proportion to the models. Probes are too small for more than one core; what cores share in a large audit is taken
+    off. What single records that leak cost beside that (`auditing.exposure.EXACT`) is not in it.
     """
     told = [spec for spec in attacks if not needs_models(spec)]
     count = affordable(settings.replicates, size.models, size.records)

@@ -1,9 +1,11 @@
 """What each verb prints, writes and answers; help that loads nothing heavy; an interruption."""
 
 import json
+import re
 import subprocess
 import sys
 from dataclasses import fields
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -61,11 +63,12 @@ def leaves(group, words=()):
         yield from below
         if not below:
             flags = command.assemble_argument_collection(parse_docstring=False)
-            yield [*words, name], [flag for flag in flags if flag.hint in {int, int | None}]
+            yield [*words, name], [flag for flag in flags if int in {flag.hint, *get_args(flag.hint)}]
 
 
 NEEDED = {
     "attack": "--signals a.npz",
+    "compare": "--defense relaxloss",
     "search": "--defense relaxloss --over level=1,2",
     "study": "cwrf-ablation",
     "data": "digits",
@@ -81,12 +84,22 @@ def test_no_flag_of_any_command_rounds_a_fraction(capfd, most):
         for flag in flags[:most]:
             assert guarded(app, [*line, *NEEDED.get(line[0], "").split(), flag.name, "2.5"]) == 2
             told = words(capfd.readouterr().err)
-            assert f"{flag.name}: expected a whole number, got 2.5" in told, (line, flag.name)
+            key = flag.name.removeprefix("--").replace("-", "[-_]")
+            assert re.search(rf"{key}: expected a whole number(, or 'auto')?, got '?2\.5", told), (line, flag.name)
             tried.add((line[0], flag.name))
     assert {"audit", "locate", "study", "attack"} <= {verb for verb, _ in tried}
     if most is None:
         assert {("audit", "--models"), ("locate", "--seeds"), ("study", "--workers"), ("attack", "--seed")} <= tried
         assert len(tried) > 40
+
+
+def test_all_flags_that_are_wrong_are_told_at_once(capfd):
+    assert guarded(app, ["audit", "--models", "abc", "--learning-rate", "y", "--confidence", "2", "--foo", "1"]) == 2
+    told = words(capfd.readouterr().err)
+    assert "unknown flag --foo: " in told
+    assert "models: expected a whole number, got 'abc'" in told
+    assert "learning_rate: expected a number, got 'y'" in told
+    assert "confidence: expected less than 1, got 2.0" in told
 
 
 def test_flags_are_keys_of_the_configuration():

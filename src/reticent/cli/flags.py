@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
 from types import GenericAlias
-from typing import Annotated, Any, Literal, NoReturn, TypeVar, get_args, get_origin
+from typing import Annotated, Any, NoReturn, TypeVar, get_args, get_origin
 
 from cyclopts import Parameter
 from pydantic.fields import FieldInfo
@@ -81,12 +81,13 @@ def _kind(annotation: Any, metadata: Sequence[Any] = ()) -> Any:
         annotation, *metadata = get_args(annotation)
     if FOLDER in metadata:
         return Path
-    if annotation in {int, float, bool}:
-        return annotation
+    if annotation is bool:
+        return bool
+    if annotation in {int, float}:
+        return annotation | str  # The spec refuses a word, so that all that is wrong is told at once.
     if get_origin(annotation) in {tuple, dict}:
         return list[str]
-    number = next((kind for kind in map(_kind, get_args(annotation)) if kind is not str), str)
-    return number | str if any(get_origin(one) is Literal for one in get_args(annotation)) else number
+    return next((kind for kind in map(_kind, get_args(annotation)) if kind is not str), str)
 
 
 class Told:
@@ -163,7 +164,7 @@ class Flags(Told):
         if options:
             written = defense or (read_toml(self.config).get("defense") if self.config else None)
             if not isinstance(written, (str, dict)):
-                refuse(options)
+                self._refused(options, values)
             table = {"name": written} if isinstance(written, str) else dict(written)
             for key, value in ((key.replace("-", "_"), toml_or_text(value)) for key, value in options.items()):
                 if not defense and key not in table and ":" in str(table.get("name")):
@@ -172,6 +173,18 @@ class Flags(Told):
                     table[key] = value
             defense = table
         return values if defense is None else values | {"defense": defense}
+
+    def _refused(self, options: Mapping[str, str], values: Options) -> NoReturn:
+        """Refuse flags that no verb has, with all else that is wrong."""
+        from reticent.jobs.config import gather
+
+        problems = Problems()
+        with problems.here():
+            refuse(options)
+        with problems.here():
+            gather(self.config, values)
+        problems.tell()
+        raise AssertionError("nothing was refused")
 
 
 def refuse(options: Mapping[str, str], defenses: Sequence[str] | None = None) -> NoReturn:

@@ -35,8 +35,8 @@ def study(
             (a part of it, for one GPU; of the studies of CWRF and PPTP that train defenses).
         setting: One of the scale's settings; repeat it for several. [all]
         seeds: How many seeds. [as the scale says]
-        data_dir: Folder of official data files; then RETICENT_DATA, then the cache folder.
-        store: Folder of finished models; they are never trained twice.
+        data_dir: Folder of official data files. [RETICENT_DATA, then the cache folder]
+        store: Folder of finished models, never trained twice.
         out: Folder for the page, the figures and the numbers. [reticent-study/NAME-SCALE]
         workers: Processes to train in. [one a core]
         device: auto, cpu, cuda or cuda:N.

@@ -34,7 +34,7 @@ def weights(
         steps: Steps of the scoring. [50]
         unlearning: Its part in the loss that scores, from 0 to 1 (the paper's lambda). [0.5]
         flags: data set and recipe, as for `reticent audit`.
-        options: An option of the defense.
+        options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.
 
     Raises:
         InputError: two initial states are given.

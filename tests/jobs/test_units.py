@@ -193,9 +193,9 @@ def test_an_audit_by_unit_says_so(tmp_path):
     assert target.members + target.non_members == 60
     assert len(done.records) == len(units.codes)
     (one,) = [row for row in done.units if row.unit == "17"]
-    own = [row for row in done.records if row["group_person"] == "17"]
+    own = [row for row in done.records if row.groups["person"] == "17"]
     assert one.records == len(own)
-    assert one.measured.margin_in == pytest.approx(np.mean([row["margin_in"] for row in own]))
+    assert one.measured.margin_in == pytest.approx(np.mean([row.margin_in for row in own]))
     listed = (tmp_path / "out" / "units.csv").read_text(encoding="utf-8").splitlines()
     assert listed[0].startswith("unit,records,exposure,")
     assert [line.split(",")[0] for line in listed[1:]] == [row.unit for row in done.units]

@@ -103,6 +103,14 @@ def test_all_flags_that_are_wrong_are_told_at_once(capfd):
     assert "confidence: expected less than 1, got 2.0" in told
 
 
+def test_the_help_of_a_verb_tells_all_of_it_in_groups(capfd):
+    """It was the line of the list of verbs alone, and numbers were once offered as INT|STR."""
+    assert guarded(app, ["harden", "--help"]) == 0
+    told = words(capfd.readouterr().out)
+    assert "Example: reticent harden --model my_net:build --weights model.safetensors" in told
+    assert told.index("--weights PATH") < told.index("Data ─") < told.index("--models INT ") < told.index("Machine and")
+
+
 def test_flags_are_keys_of_the_configuration():
     names = {field.name for field in fields(Flags)} - {"config", "set"}
     assert names - {"train"} <= set(AuditConfig.model_fields) | set(Recipe.model_fields)

@@ -60,6 +60,7 @@ app = cyclopts.App(
     version=VERSION,
     version_flags=["--version"],
     suppress_keyboard_interrupt=False,
+    group_parameters=cyclopts.Group("Parameters", sort_key=0),
     # Words are what they are: a file may be called "[x].npz", and 2.5 is no whole number.
     default_parameter=cyclopts.Parameter(converter=converted, json_dict=False, json_list=False),
 )

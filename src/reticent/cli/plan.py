@@ -1,10 +1,10 @@
 """``reticent plan``: what an audit would cost and could resolve."""
 
-from reticent.cli.flags import Flags
+from reticent.cli.flags import Flags, Switch
 from reticent.cli.screen import show
 
 
-def plan(*, curve: bool = False, flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
+def plan(*, curve: Switch = False, flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
     """Estimate time, memory, disk and the smallest resolvable false-positive rate of an audit, from one probe.
 
     Args:

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from reticent.cli.flags import Flags
+from reticent.cli.flags import Flags, Switch
 
 
 def records(
     run: Path | None = None,
     *,
-    without_references: bool = False,
+    without_references: Switch = False,
     flags: Flags = Flags(),  # noqa: B008
     **options: str,
 ) -> Sequence[Path]:

@@ -1,6 +1,6 @@
 """The part of a page on single records: the most exposed in pictures, and all in a table."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
@@ -170,7 +170,7 @@ def of_units(units: Sequence[UnitRow], column: str) -> tuple[b.Block, ...]:
         return ()
     listed, name = units[:ROWS], short(column, 40)
     measures = _shown([one.measured for one in listed])
-    lines = (
+    lines: Iterable[b.Line] = (
         (
             short(one.unit, 40),
             count(one.records),

@@ -269,8 +269,7 @@ def test_a_row_of_one_seed_alone_has_no_line_in_the_table():
     results = Results((setting,), {"one": found})
     document = assemble(STUDIES["cwrf-defenses"], "small", Scale((setting,), 2, ""), results, {"one": RECORDS})
     assert [row.name for row in document.tables[0].rows] == [NONE]
-    said = [line for line in document.cannot_say if "stopped after" in line]
-    assert said == ["one: seed 0: stopped after 3", "one: seed 1: stopped after 4"]
+    assert document.settings[0].notes == ("seed 0: stopped after 3", "seed 1: stopped after 4")
 
 
 @pytest.mark.parametrize(

@@ -31,8 +31,8 @@ def assemble(study: Study, scale: str, given: Scale, results: Results, data: Map
         published=tuple(_published(study, one) for one in study.published),
         settings=tuple(_setting(one, data[one.key], results.found[one.key]) for one in given.settings),
     )
-    measured = [found for setting in given.settings for found in results.found[setting.key]]
-    partial = any(one.partial for found in measured for one in found.numbers.values())
+    numbers = [one for each in results.found.values() for found in each for one in found.numbers.values()]
+    partial = bool(numbers) and all(one.partial for one in numbers)
     return spoken(document, study.caution, without_interval=partial)
 
 

@@ -28,7 +28,6 @@ from reticent.procedures import PROCEDURES, Trained, entry
 from reticent.procedures.costs import cut
 from reticent.samplers.shuffle import Shuffle
 from reticent.store import Store, at
-from reticent.training.data import Examples
 from reticent.training.materials import Materials
 from reticent.training.memory import peak_of_process
 from reticent.training.recipe import Plain, Recipe
@@ -181,7 +180,7 @@ def _probes(population: Population, store: Store, device: str, trained: Trained)
     """Ask a model each probe of a few records, of all where another model is trained for it."""
     found, maker, rows = [], Maker(population, store, device), range(population.models)
     for probe in population.probes:
-        asked = maker.audited if probe.of_population else Examples(maker.audited.x[:FEW], maker.audited.y[:FEW])
+        asked = maker.audited if probe.of_population else maker.audited.first(FEW)
         started = time.perf_counter()
         said = maker.probed(0, trained.model, probe, asked)
         share = len(maker.audited) / len(asked)
@@ -204,8 +203,7 @@ def _bytes(tensors: Mapping[str, Tensor]) -> int:
 
 def _first_batch(materials: Materials, recipe: Recipe) -> Materials:
     """One batch, so that what PyTorch loads at its first step is not taken for a part of an epoch."""
-    members, size = materials.members, recipe.batch_size
-    return replace(materials, members=Examples(members.x[:size], members.y[:size]))
+    return replace(materials, members=materials.members.first(recipe.batch_size))
 
 
 def _earlier(population: Population, store: Store) -> tuple[int, list[float]]:

@@ -1,4 +1,4 @@
-"""The most memory that a piece of work held beyond what was held before: of this process, or of its CUDA device."""
+"""Memory, of this process or of its CUDA device: the most that a piece of work took, and errors that say it ran out."""
 
 import re
 import resource
@@ -57,6 +57,12 @@ def peak_of_process() -> int:
     """Return the largest resident memory that this process held so far, in bytes, measurements in between or not."""
     unit = 1 if sys.platform == "darwin" else 1024
     return max(_LARGEST[0], unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, _resident("VmHWM") or 0)
+
+
+def ran_out(error: Exception) -> bool:
+    """Tell whether an error says that there is no memory left; of the process's own, torch says it by words alone."""
+    ours = isinstance(error, RuntimeError) and "DefaultCPUAllocator: can't allocate memory" in str(error)
+    return ours or isinstance(error, (torch.OutOfMemoryError, MemoryError))
 
 
 def _set_back(device: torch.device) -> bool:

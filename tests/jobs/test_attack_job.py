@@ -122,6 +122,9 @@ def test_targets_and_references_are_those_that_are_named(brought):
     done = run(brought, attacks=["lira"], targets=[6, 1], references=[0, 2, 3, 4, 5, 7])
     assert done.targets.tolist() == [6, 1]
     assert [row["model"] for row in done.document["attacks"][0]["targets"]] == [6, 1]
+    population = done.document["population"]
+    each = [population["per_model"][model]["accuracy_non_members"] for model in (6, 1)]
+    assert population["accuracy_of_targets"]["non_members"]["mean"] == pytest.approx(np.mean(each))
     changed = brought["logits"].copy()
     changed[6] = 0
     again = run(brought | {"logits": changed}, attacks=["lira"], targets=[6, 1], references=[0, 2, 3, 4, 5, 7])

@@ -43,7 +43,13 @@ def population_facts(problem: Problem, notices: Sequence[str] = ()) -> Populatio
             )
         )
     health = _unlearned(problem, [one.accuracy_members for one in each])
-    return facts.with_(per_model=tuple(each), accuracy=document.accuracy(each), health=health)
+    of_targets = document.accuracy([each[model] for model in problem.targets])
+    return facts.with_(
+        per_model=tuple(each),
+        accuracy=document.accuracy(each),
+        accuracy_of_targets=of_targets if len(problem.targets) < len(each) else None,
+        health=health,
+    )
 
 
 def _unlearned(problem: Problem, accuracies: Sequence[float]) -> tuple[Unlearned, ...]:

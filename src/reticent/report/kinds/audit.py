@@ -212,7 +212,7 @@ def _in_short(document: AuditDocument) -> b.Values:
     """Say what was audited, with what and when."""
     population, recipe, environment = document.population, document.recipe or {}, document.environment
     own = method.own_training(recipe)
-    accuracy = population.accuracy
+    accuracy = population.audited_accuracy
     facts: list[tuple[str, Any]] = [
         ("Data", document.data.name),
         ("Records", method.audited(document.data)),

@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from balanced_twin import balanced_accuracy_at
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
@@ -35,7 +36,7 @@ def test_each_target_equals_its_parts():
         assert target.auc.value == roc.auc(row, own)
         assert target.auc.interval == auc_interval(row, own)
         assert target.balanced_accuracy.oracle == roc.roc(row, own).balanced_accuracy()[0]
-        assert target.balanced_accuracy.transferred == roc.balanced_accuracy_at(
+        assert target.balanced_accuracy.transferred == balanced_accuracy_at(
             row, own, target.balanced_accuracy.threshold
         )
         assert target.members + target.non_members == 300
@@ -98,7 +99,7 @@ def test_one_target_has_no_spread_and_no_transferred_threshold():
     assert audited.bootstrap.over == "records"
     assert audited.auc.interval == pytest.approx(audited.targets[0].auc.interval, abs=0.03)
     reference = run(scores[:1], members[:1], reference_scores=(scores[1:], members[1:]))
-    expected = roc.balanced_accuracy_at(scores[0], members[0], reference.targets[0].balanced_accuracy.threshold)
+    expected = balanced_accuracy_at(scores[0], members[0], reference.targets[0].balanced_accuracy.threshold)
     assert reference.overall.balanced_accuracy.transferred.mean == expected
     assert reference.targets[0].balanced_accuracy.threshold in scores[1]
 

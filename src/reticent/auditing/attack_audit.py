@@ -92,22 +92,12 @@ def audit_attack(
         return drawn.estimate(statistic, np.asarray(observed), pairs, confidence)
 
     def overall(index: int, fpr: float) -> OverallRate:
-        """Summarise one rate, if every target can measure it, and tell whether equal scores decide it."""
         points = [made[t][1][index] for t in range(len(values))]
-        unresolved = OverallRate(
-            fpr=fpr,
-            records_needed=records_needed(fpr),
-            members=inside,
-            non_members=outside,
-            false_positives_allowed=allowed(fpr, outside),
-        )
-        if not unresolved.false_positives_allowed:
-            return unresolved
-        return unresolved.with_(
-            measurable=True,
-            realised_fpr=float(np.mean([point.realised_fpr for point in points])),
-            tpr=mean(len(FIXED) + index, [point.tpr for point in points], inside).with_(tied=tied(points)),
-        )
+        rate = _overall(fpr, points, inside, outside)
+        if not rate.measurable:
+            return rate
+        tpr = mean(len(FIXED) + index, [point.tpr for point in points], inside)
+        return rate.with_(tpr=tpr.with_(tied=tied(points)))
 
     transferred = [one.balanced_accuracy.transferred for one in audited]
     return Audit(
@@ -163,6 +153,20 @@ def _target(
         ),
     )
     return audited, points
+
+
+def _overall(fpr: float, points: Sequence[Point], inside: int, outside: int) -> OverallRate:
+    """Summarise one rate without what is found at it, if every target can measure it."""
+    unresolved = OverallRate(
+        fpr=fpr,
+        records_needed=records_needed(fpr),
+        members=inside,
+        non_members=outside,
+        false_positives_allowed=allowed(fpr, outside),
+    )
+    if not unresolved.false_positives_allowed:
+        return unresolved
+    return unresolved.with_(measurable=True, realised_fpr=float(np.mean([point.realised_fpr for point in points])))
 
 
 def _rate(fpr: float, point: Point, confidence: float) -> Rate:

@@ -39,8 +39,8 @@ def study(
         seeds: How many seeds. [as the scale says]
         dataset: A table of your own, in the place of the scale's: a file, as `reticent audit` takes it. [none]
         label: For csv and Parquet files: the label's column. [the one named label, y, target or class]
-        data_dir: Folder of official data files; then RETICENT_DATA, then the cache folder.
-        store: Folder of finished models; they are never trained twice.
+        data_dir: Folder of official data files. [RETICENT_DATA, then the cache folder]
+        store: Folder of finished models, never trained twice.
         out: Folder for the page, the figures and the numbers. [reticent-study/NAME-SCALE, and the name of --dataset]
         workers: Processes to train in. [one a core]
         device: auto, cpu, cuda or cuda:N.

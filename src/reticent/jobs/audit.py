@@ -13,12 +13,13 @@ from reticent.arrays import Floats
 from reticent.attacks.base import Problem
 from reticent.data.persons import person_columns
 from reticent.findings.audit import AuditDocument, Control, NonAdaptive
-from reticent.findings.records import PICTURED
+from reticent.findings.records import PICTURED, UnitRow
 from reticent.jobs import document
 from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measurement, Settings, measure
 from reticent.jobs.non_adaptive import non_adaptive
+from reticent.jobs.of_units import by_unit
 from reticent.jobs.probes import inputs
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
@@ -44,11 +45,13 @@ class Audited(AuditReported):
 
     Attributes:
         findings: what ``audit.json`` holds, typed.
-        files: report.html, records.csv, audit.json, and named.csv where there is a population.
+        files: report.html, records.csv, audit.json, named.csv where there is a population, and units.csv with `unit`.
         membership: booleans ``(M, N)``: who was trained on what.
+        units: with `unit`, what ``units.csv`` holds, the most exposed first.
     """
 
     membership: NDArray[np.bool_]
+    units: tuple[UnitRow, ...] = ()
 
 
 def audit(
@@ -155,10 +158,12 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
     job, measured = evaluated.job, evaluated.measured
     found = assembled(evaluated)
     records, ids = job.records, job.population.roles.audited
-    rows = measured.rows(ids, records.y[ids], records.class_names, job.partitions)
+    listed = job.partitions if job.units is None else (*job.partitions, by_unit(job.units))
+    rows = measured.rows(ids, records.y[ids], records.class_names, listed)
+    units = () if measured.units is None else measured.units.rows()
     pictures = job.records.thumbnails(row.record for row in rows[:PICTURED])
-    files = write_audit(output, found, rows, pictures, measured.names, records_format=job.config.records_format)
-    return Audited(found, files, rows, measured.scores, ids, measured.p_member, job.population.membership.matrix)
+    files = write_audit(output, found, rows, pictures, measured.names, units, records_format=job.config.records_format)
+    return Audited(found, files, rows, measured.scores, ids, measured.p_member, job.population.membership.matrix, units)
 
 
 def assembled(evaluated: Evaluated) -> AuditDocument:

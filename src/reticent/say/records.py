@@ -68,7 +68,11 @@ def one_person(found: ExposureCount | None, data: Data) -> list[str]:
         "in use was trained on it, its owner knows; if it was not, it gives nothing of it away.",
     ]
     if data.unit is not None:
-        lines[1] += f" Here verdict and attacks are of one {short(data.unit)} with all its records; this list is not."
+        unit = short(data.unit)
+        lines[1] = (
+            f"Look it up in the table “By {unit}” by its value there. A line is one {unit} with all its records, as in "
+            "the verdict; the list of records says which of them show it most."
+        )
     if found is not None and found.records:
         most = level(1 - found.confidence)
         judged = f"That the record leaks is shown if its corrected p is at most {most}; all else may be chance"

@@ -119,7 +119,7 @@ def again(path: Path, values: Options, checked: Callable[[Path], None] | None = 
     found = _findings(
         rows,
         source=str(path),
-        exposure=audit.exposure,
+        exposure=None if audit.data.unit else audit.exposure,  # That of units is not of these records.
         data=audit.data,
         population=audit.population.with_(per_model=()),
         recipe=audit.recipe,

@@ -28,6 +28,7 @@ NAMES = {
     "peak_memory_bytes": "peak memory",
     "duplicates": "exact duplicates",
     "models_found": "models found finished",
+    "stacked": "several trained together, as one computation (--stack)",
     "audited": "members and non-members in turn",
     "validation": "validation (stops and picks models)",
     "reference": "the defender's reference non-members",

@@ -256,7 +256,7 @@ def run(
         work.tell(f"attacks: about {duration(seconds(size, specs, settings))}")
     with work.on("scoring"):
         work.tell("blind baseline")
-        members = problem.membership.matrix[problem.targets]
+        members = problem.membership.of(problem.targets)
         blind = blind_baseline(members, problem.signals.labels, records, ids, settings)
         measured = measure(problem, specs, settings, ids=ids, partitions=partitions, blind=blind, progress=work.tell)
         checked = null(problem, specs, measured.audits, settings, work.tell) if config.control == "null" else None

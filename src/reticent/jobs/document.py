@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from reticent import resident
 from reticent.arrays import Ints
 from reticent.auditing.exposure import Exposure, Masked
 from reticent.auditing.membership_probability import MembershipProbability
@@ -150,9 +151,7 @@ def versions(**more: Any) -> Environment:
 def peak_memory() -> int:
     """Return the largest memory that this process and its ended children held, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
-    own = sys.modules.get("reticent.training.memory")
-    largest = own.peak_of_process() if own else unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(largest) + unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return resident.largest() + unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 
 
 def record_rows(

@@ -118,20 +118,37 @@ def notices(made: Sequence[Made]) -> list[str]:
 
 
 def health(made: Sequence[Made]) -> tuple[Unlearned, ...]:
-    """Find models that label their own members no better than the largest class would."""
+    """Find models that label records no better than the largest class would."""
     told = (
-        unlearned(one.model, one.facts.accuracy_members, one.facts.largest_class_share, one.facts.members)
+        unlearned(
+            one.model,
+            one.facts.accuracy_members,
+            one.facts.largest_class_share,
+            one.facts.members,
+            (one.facts.accuracy_non_members, one.facts.members),  # Each record is in half of the models.
+        )
         for one in made
     )
     return tuple(one for one in told if one is not None)
 
 
-def unlearned(model: int, accuracy: float, share: float, members: int) -> Unlearned | None:
-    """Tell that a model labels its own members no better than naming one class would, by more than chance allows."""
-    chance = share + 3 * (share * (1 - share) / members) ** 0.5
-    if accuracy > chance:
+def unlearned(
+    model: int, accuracy: float, share: float, members: int, others: tuple[float, int] = (0.0, 0)
+) -> Unlearned | None:
+    """Tell that a model labels its members, and all records, no better than naming one class would, beyond chance.
+
+    `others` are the accuracy on non-members and their number.
+    """
+    outside, count = others
+    both = members + count
+    if accuracy > _chance(share, members) or accuracy * members + outside * count > _chance(share, both) * both:
         return None
-    return Unlearned(model=model, problem=problem(accuracy, share, chance, members))
+    return Unlearned(model=model, problem=problem(accuracy, share, _chance(share, members), members))
+
+
+def _chance(share: float, records: int) -> float:
+    """How often naming one class may be right by chance."""
+    return float(share + 3 * (share * (1 - share) / records) ** 0.5)
 
 
 def versions(**more: Any) -> Environment:

@@ -13,6 +13,7 @@ from scipy.stats import norm
 from reticent.auditing import plot_data, roc
 from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.intervals import auc_interval, clopper_pearson, degenerate
+from reticent.auditing.ranked import Ranked
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ShapeError
 
@@ -189,7 +190,17 @@ def test_mean_curve_agrees_with_the_rates():
 @pytest.mark.parametrize("scale", [1.0, 1e-12, 0.0, 1e200])
 def test_histogram_is_a_density(scale):
     scores, members = population()
-    drawn = plot_data.histogram(scores * scale, members)
+    scores *= scale
+    rising = np.sort(scores, axis=None)
+    edges = plot_data.edges(scores, rising)
+    if scale in {1.0, 1e200}:
+        drawn = rising.clip(-plot_data.LARGEST, plot_data.LARGEST)
+        assert edges[[0, -1]].tolist() == np.quantile(drawn, [plot_data.CLIPPED, 1 - plot_data.CLIPPED]).tolist()
+    counts = sum(plot_data.counted(Ranked.of(*one), edges) for one in zip(scores, members, strict=True))
+    for kind, chosen in enumerate((members, ~members)):
+        inner = np.digitize(scores[chosen], edges[1:-1])
+        assert counts[kind].tolist() == np.bincount(inner, minlength=plot_data.BINS).tolist()
+    drawn = plot_data.histogram(edges, counts)
     width = np.diff(drawn.edges)
     assert (len(width), len(drawn.members)) == (plot_data.BINS, plot_data.BINS)
     assert (width > 0).all()

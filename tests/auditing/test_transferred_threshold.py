@@ -59,9 +59,9 @@ def test_of_equally_good_thresholds_the_middle_one_is_taken():
 
 
 def test_candidates_are_all_distinct_scores_or_quantiles():
-    assert transferred_threshold.candidates(np.array([[2.0, 1.0], [1.0, 0.0]])).tolist() == [0, 1, 2]
+    assert transferred_threshold.candidates(np.array([0.0, 1.0, 1.0, 2.0])).tolist() == [0, 1, 2]
     many = np.random.default_rng(0).normal(size=(10, 1000))
-    grid = transferred_threshold.candidates(many)
+    grid = transferred_threshold.candidates(transferred_threshold.pooled(many))
     assert len(grid) == transferred_threshold.GRID
     assert np.isin(grid, many).all()
     assert (grid[0], grid[-1]) == (many.min(), many.max())

@@ -329,6 +329,10 @@ def test_what_claims_share_stands_once():
     assert "| AUC | 1 to 5 | +10.0 points" in text
     told = "| The AUC is lower (see Table 1). | 1 to 3 |\n| It can't be told of few. | 1 to 4 |\n| Else. | 4, 5 |"
     assert told in text
+    rules = [f"The AUC of CWRF + {name} is lower than that of {name} alone." for name in ("HAMP", "DP-SGD", "HAMP")]
+    given = [one | {"rule": told} for one, told in zip(claims[:3], rules, strict=True)]
+    text = markdown(StudyDocument.read(DOCUMENT | {"claims": given}))
+    assert "| The AUC of CWRF + X is lower than that of X alone. | X is HAMP: 1, 3; DP-SGD: 2 |" in text
 
 
 def test_the_terminal_shows_verdicts_in_a_sentence_each_and_no_table():

@@ -187,8 +187,7 @@ class Problem:
     @property
     def members(self) -> NDArray[np.bool_]:
         """Which targets were trained on which records ``(T, N)``, or units ``(T, U)`` where these are audited."""
-        drawn = self.drawn.matrix
-        return drawn if np.array_equal(self.targets, np.arange(len(drawn))) else drawn[self.targets]
+        return self.drawn.of(self.targets)
 
     @property
     def shape(self) -> tuple[int, int]:

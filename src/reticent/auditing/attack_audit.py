@@ -70,14 +70,17 @@ def audit_attack(
     checks.shape(targets=numbers, expected=(len(values),), meaning="(targets,), one a row of `scores`")
     rates = _options(fprs, confidence, replicates)
     reference = None if reference_scores is None else two_groups(*reference_scores, ndim=2)
-    thresholds = transferred_threshold.thresholds(values, rows, reference)
+    rising = transferred_threshold.pooled(values)
+    thresholds = transferred_threshold.thresholds(values, rows, reference, rising)
     counts, fewest = rows.sum(axis=1), int(rows.sum(axis=1).min())
     grid, found = plot_data.grid(values.shape[1] - fewest), np.empty((len(values), plot_data.POINTS), dtype=np.int64)
+    edges, bins = plot_data.edges(values, rising), np.empty((len(values), 2, plot_data.BINS), dtype=np.int64)
     made: dict[int, tuple[TargetAudit, list[Point]]] = {}
+    del rising
 
     def one_target(t: int, ranked: Ranked) -> None:
         vertices = curve(ranked)
-        found[t] = plot_data.found_at(vertices, grid)
+        found[t], bins[t] = plot_data.found_at(vertices, grid), plot_data.counted(ranked, edges)
         threshold = None if thresholds is None else float(thresholds[t])
         made[t] = _target(int(numbers[t]), ranked, vertices, rates, confidence, threshold)
 
@@ -113,7 +116,7 @@ def audit_attack(
         ),
         targets=audited,
         roc=plot_data.mean_roc(grid, found, counts, confidence),
-        histogram=plot_data.histogram(values, rows),
+        histogram=plot_data.histogram(edges, bins.sum(axis=0)),
         bootstrap=Redrawn(replicates=drawn.replicates, over=drawn.over),
     )
 

@@ -227,16 +227,18 @@ def _epsilon(found: EpsilonAudit, limits: Limits, limit: float, doubts: Sequence
 
 
 def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> Check:
-    """Hold the lower limit of the mean accuracy on non-members against a limit: a broken model is private and useless.
+    """Hold the lower limit of the audited models' mean accuracy on non-members against a limit.
 
-    The interval is Student's over models with the largest variance that records may add, ``p (1 - p) / N`` for N
-    records, or units, whose records may be right or wrong as one; for one model, Clopper-Pearson's.
+    A broken model is private and useless. The interval is Student's over models with the largest variance that records
+    may add, ``p (1 - p) / N`` for N records, or units, whose records may be right or wrong as one; for one model,
+    Clopper-Pearson's.
     """
     name, population = f"accuracy on non-members at least {limit:g}", document.population
-    records, models = document.data.units or document.data.records, population.models
-    if population.accuracy is None or not records or not models:
+    records, models = document.data.units or document.data.records, population.audited_models
+    right = population.audited_accuracy
+    if right is None or not records or not models:
         return unjudged(name, limit, Objection(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
-    mean, std = population.accuracy.non_members.mean, population.accuracy.non_members.std
+    mean, std = right.non_members.mean, right.non_members.std
     if models < 2:
         others = max(1, min(target.non_members for one in document.attacks for target in one.targets))
         low, high = (float(end) for end in clopper_pearson(round(mean * others), others, CONFIDENCE))

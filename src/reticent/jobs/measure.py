@@ -373,7 +373,7 @@ def _probability(problem: Problem, scores: Mapping[str, Floats], settings: Setti
     ratios = scores[_LIRA.method] if _LIRA.method in scores else _scored(_LIRA, problem, settings.seed)
     if ratios is None:
         return None
-    return membership_probability(ratios, problem.membership.matrix[problem.targets], settings.confidence)
+    return membership_probability(ratios, problem.membership.of(problem.targets), settings.confidence)
 
 
 def _risk(problem: Problem, scores: Mapping[str, Floats], settings: Settings) -> Masked | None:
@@ -383,7 +383,7 @@ def _risk(problem: Problem, scores: Mapping[str, Floats], settings: Settings) ->
     risks = scores[_RISK.method] if _RISK.method in scores else _scored(_RISK, problem, settings.seed)
     if risks is None:
         return None
-    members, total = problem.membership.matrix[problem.targets], np.zeros(problem.signals.records)
+    members, total = problem.membership.of(problem.targets), np.zeros(problem.signals.records)
     for row, own in scratch.rows(risks, members):
         total += np.where(own, row, 0.0)
     count = members.sum(axis=0)

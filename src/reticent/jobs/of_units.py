@@ -71,6 +71,8 @@ def measured_units(
     """Measure single units; the memorisation of one is the mean of its records', which are `exposed`."""
     matrix, targets = whole.membership.matrix, whole.targets
     mean, own = exposure_of_units(exposed, units), exposure(whole.signals, matrix)
+    nothing = np.ma.MaskedArray(np.zeros(units.count), mask=True)  # Of a mean margin it would mean something else.
+    own = replace(own, memorisation_soft=nothing, memorisation_soft_error=nothing)
     own = replace(own, memorisation=mean.memorisation, memorisation_error=mean.memorisation_error)
     tests = record_pvalues(whole.signals, matrix, targets, whole.references, seeds.rng(seed, "units", "p-values"))
     rates = None if tests is None else own_rates(tests, matrix[targets], confidence, FPR)

@@ -181,7 +181,7 @@ def _records(
         return [heading, *said] if said else []
     return [
         heading,
-        b.Prose(say_records.order(document.exposure), only=b.PAGE),
+        b.Prose(say_records.order(document.exposure, document.data), only=b.PAGE),
         *said,
         *b.only(b.PAGE, *record_table.of_units(units, document.data.unit or "")),
         *b.only(b.PAGE, *record_table.listing(rows, thumbnails)),
@@ -212,7 +212,7 @@ def _in_short(document: AuditDocument) -> b.Values:
     """Say what was audited, with what and when."""
     population, recipe, environment = document.population, document.recipe or {}, document.environment
     own = method.own_training(recipe)
-    accuracy = population.accuracy
+    accuracy = population.audited_accuracy
     facts: list[tuple[str, Any]] = [
         ("Data", document.data.name),
         ("Records", method.audited(document.data)),

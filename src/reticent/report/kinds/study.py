@@ -43,6 +43,7 @@ from reticent.say.study import (
 MARKS: dict[Answer, str] = {"yes": "✓", "no": "✗", "open": "?"}
 SENTENCES = re.compile(r"(?<=\.\)) |(?<=\.) (?=[A-Z(])")
 """Between sentences of a rule."""
+WORDS = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 GLOSSARY = (
     (
         "Reproduced",
@@ -162,12 +163,30 @@ def _numbers(document: StudyDocument, claims: Numbered) -> Iterator[b.Line]:
 
 
 def _rules(claims: Numbered) -> Iterator[b.Line]:
-    """List the sentences of rules, each once."""
+    """List the sentences of rules, each once; those that differ in one word, such as a defense's name, are one."""
     of: dict[str, list[int]] = {}
     for number, claim in claims.items():
         for one in SENTENCES.split(claim.rule):
             of.setdefault(one, []).append(number)
-    return ((one, spans(numbers)) for one, numbers in of.items())
+    alike: dict[str, dict[str, str]] = {}
+    for one in of:
+        for word in dict.fromkeys(WORDS.findall(one)):
+            alike.setdefault(_with(one, word), {})[word] = one
+    told = set[str]()
+    for one, numbers in of.items():
+        if one in told:
+            continue
+        shape = max((_with(one, word) for word in WORDS.findall(one)), key=lambda shape: len(alike[shape]))
+        rest = {word: other for word, other in alike[shape].items() if other not in told}
+        told.update(rest.values())
+        if len(rest) > 1:
+            yield shape, f"X is {'; '.join(f'{word}: {spans(of[other])}' for word, other in rest.items())}"
+        else:
+            yield one, spans(numbers)
+
+
+def _with(text: str, word: str) -> str:
+    return WORDS.sub(lambda found: "X" if found[0] == word else found[0], text)
 
 
 def _cell(one: SeedsEstimate | None, form: Form, paper: Printed | None = None) -> b.Cell:

@@ -46,7 +46,7 @@ def population_facts(problem: Problem, notices: Sequence[str] = ()) -> Populatio
                 accuracy_non_members=float(right[~row].mean()),
             )
         )
-    health = _unlearned(problem, [one.accuracy_members for one in each])
+    health = _unlearned(problem, *zip(*((one.accuracy_members, one.accuracy_non_members) for one in each), strict=True))
     of_targets = document.accuracy([each[model] for model in problem.targets])
     return facts.with_(
         per_model=tuple(each),
@@ -67,8 +67,8 @@ def _shares(matrix: NDArray[np.bool_]) -> tuple[float, float] | None:
     return (float(shares.min()), float(shares.max())) if spread.sum() > records + far else None
 
 
-def _unlearned(problem: Problem, accuracies: Sequence[float]) -> tuple[Unlearned, ...]:
-    """Find models whose accuracy on their members, one each, is no better than naming one class would give.
+def _unlearned(problem: Problem, accuracies: Sequence[float], outside: Sequence[float] = ()) -> tuple[Unlearned, ...]:
+    """Find models that are right about members and, where known, about others no more often than naming one class is.
 
     Where all records have one label, naming it is always right: that tells nothing of a model that knows others.
     """
@@ -78,7 +78,8 @@ def _unlearned(problem: Problem, accuracies: Sequence[float]) -> tuple[Unlearned
     for model, accuracy in enumerate(accuracies):
         labels = codes[problem.membership.matrix[model]]
         commonest = np.bincount(labels).max()
-        found.append(document.unlearned(model, accuracy, float(commonest / len(labels)), len(labels)))
+        others = (outside[model], len(codes) - len(labels)) if outside else (0.0, 0)
+        found.append(document.unlearned(model, accuracy, float(commonest / len(labels)), len(labels), others))
     return tuple(one for one in found if one is not None)
 
 

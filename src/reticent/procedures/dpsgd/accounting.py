@@ -12,7 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
 
 from reticent.errors import ModelError, SpecError
 from reticent.procedures.dpsgd import extra
@@ -135,6 +134,7 @@ def _next(
 
 def _guess(epsilon: float, steps: Steps) -> float:
     """Compute the noise that the target would need if the central limit held."""
+    from scipy import optimize, special  # Slow to load, and of use to few.
 
     def excess(mu: float) -> float:
         far = math.log(special.ndtr(-epsilon / mu - mu / 2) or 5e-324)

@@ -140,7 +140,10 @@ def evaluate(job: Job, work: Work) -> Evaluated:
             probed=population_signals.probed(job.population, store, made),
             inputs=inputs(job.attacks, job.records, roles.audited, roles.population),
         )
-        settings = Settings.of(job.config, document.accountant(made))
+        proof = document.accountant(made)
+        settings = Settings.of(job.config, proof)
+        if job.units is not None:
+            settings = Settings.of(job.config, document.accountant_of_units(made, job.units.largest), proof)
         ids = roles.audited
         measured = measure(problem, job.attacks, settings, ids=ids, partitions=job.partitions, progress=work.tell)
     unaware = control = None

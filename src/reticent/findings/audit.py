@@ -247,7 +247,8 @@ class AuditDocument(Document):
     verdict: Verdict
     data: Data
     recipe: Plain | None = None
-    "How the models were made, defaults written out; `null` where they came from elsewhere."
+    """How the models were made, defaults written out, without what has no part in a training function of yours; `null`
+    where they came from elsewhere."""
     population: Population
     attacks: tuple[Audit, ...]
     "In the order they were asked for."

@@ -211,7 +211,7 @@ def _epsilon(found: EpsilonAudit, limits: Limits, limit: float, doubts: Sequence
         return Check(name=name, limit=limit, outcome=Outcome.FAILED, message=message, **facts)
     above = found.accountant
     if above is None or delta is None or above.delta > delta:
-        why = Objection(Doubt.NO_ACCOUNTANT, say.no_upper(lower, above))
+        why = Objection(Doubt.NO_ACCOUNTANT, say.no_upper(lower, above, found.of_record))
         return unjudged(name, limit, why, limits.allow, **facts)
     facts["bound"] = above.epsilon
     if above.epsilon > limit:

@@ -93,7 +93,7 @@ def test_pictures_of_whole_numbers_are_taken(dtype, tmp_path):
         ({"x": X, "y": Y[:3]}, ShapeError, "x has 4 records, y has 3"),
         ({"x": X * [1, np.inf], "y": Y}, InputError, "4 NaN or infinite of 8, the first at index (0, 1)"),
         ({"x": X[:, 0], "y": Y}, ShapeError, "2 or 3 or 4 axes"),
-        ({"x": X.astype(str), "y": Y}, ShapeError, "numbers or booleans"),
+        ({"x": X.astype(str), "y": Y}, ShapeError, ": give texts as the numbers of their tokens"),
         ({"a": X, "b": Y}, InputError, "expected arrays x and y, or features and labels; got a, b"),
     ],
 )

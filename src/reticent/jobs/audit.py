@@ -30,12 +30,12 @@ from reticent.population.train import Callback, train
 from reticent.population.using import using
 from reticent.population.worker import Made
 from reticent.procedures import entry
+from reticent.procedures.user import told
 from reticent.report import parquet
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
 from reticent.say.population import fewer, of_units, repeated, several_records, training
-from reticent.spec import full
 from reticent.store import at
 
 
@@ -140,7 +140,10 @@ def evaluate(job: Job, work: Work) -> Evaluated:
             probed=population_signals.probed(job.population, store, made),
             inputs=inputs(job.attacks, job.records, roles.audited, roles.population),
         )
-        settings = Settings.of(job.config, document.accountant(made))
+        proof = document.accountant(made)
+        settings = Settings.of(job.config, proof)
+        if job.units is not None:
+            settings = Settings.of(job.config, document.accountant_of_units(made, job.units.largest), proof)
         ids = roles.audited
         measured = measure(problem, job.attacks, settings, ids=ids, partitions=job.partitions, progress=work.tell)
     unaware = control = None
@@ -172,7 +175,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
     facts = document.population_facts(job.population, made)
     found = measured.document(
         data=document.data_facts(job.records, job.population.roles, job.units),
-        recipe=full(job.population.recipe),
+        recipe=told(job.population.recipe),
         population=facts,
         environment=evaluated.work.trained(job, made, stages=stage_costs(made)),
         control=evaluated.control,

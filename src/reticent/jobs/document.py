@@ -99,7 +99,7 @@ def accuracy(models: Sequence[ModelFacts]) -> Accuracy:
 
 
 def accountant(made: Sequence[Made]) -> Accountant | None:
-    """State the epsilon that training proves: the largest of all models, at the largest delta."""
+    """State the epsilon that training proves of a record: the largest of all models, at the largest delta."""
     known = [one.facts.accountant for one in made if one.facts.accountant is not None]
     if not known or len(known) < len(made):
         return None
@@ -108,6 +108,20 @@ def accountant(made: Sequence[Made]) -> Accountant | None:
         delta=max(one.delta for one in known),
         source=" and ".join(sorted({str(one.source) for one in known})),
     )
+
+
+def accountant_of_units(made: Sequence[Made], records: int) -> Accountant | None:
+    """State the epsilon that follows for units of so many records at most; None where none does."""
+    proofs = [one.facts.accountant for one in made if one.facts.accountant is not None]
+    if not proofs or len(proofs) < len(made):
+        return None
+    from reticent.procedures.dpsgd.accounting import Steps, of_group  # With torch.
+
+    found = [of_group(records, one.noise, Steps(one.sample_rate, one.steps, one.delta)) for one in proofs]
+    known = [one.epsilon for one in found if one is not None]
+    if len(known) < len(found):
+        return None
+    return Accountant(epsilon=max(known), delta=max(one.delta for one in proofs), source="rdp", records=records)
 
 
 def notices(made: Sequence[Made]) -> list[str]:

@@ -72,6 +72,25 @@ def spent(noise: float, steps: Steps, accountant: str) -> Spent:
     )
 
 
+def of_group(records: int, noise: float, steps: Steps) -> Spent | None:
+    """Bound epsilon of so many records that are added or removed together; None where no order of the divergence can.
+
+    What is (e, d)-private for one record is (k e, k exp((k - 1) e) d)-private for k (Dwork and Roth 2014, section 2.3).
+    At order a > k the d that gives `delta` follows from the divergence, by the conversion of Balle et al. (2020) that
+    Opacus has; the best order counts.
+    """
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        divergence = _rdp_of_one(noise, steps.rate) * steps.count
+    a = np.array(ORDERS)
+    able = (a > records) & np.isfinite(divergence)
+    a, divergence = a[able], divergence[able]
+    numerator = (a - 1) * (divergence + np.log1p(-1 / a)) - np.log(a) + math.log(records / steps.delta)
+    epsilon = records * numerator / (a - records)
+    known = epsilon[epsilon >= 0]
+    return Spent(float(known.min()), "rdp") if len(known) else None
+
+
 @lru_cache(maxsize=1024)
 def noise_for(epsilon: float, steps: Steps, accountant: str) -> tuple[float, Spent]:
     """Find little noise that keeps epsilon at or just below a target.

@@ -156,9 +156,8 @@ def test_all_features_are_the_formulas():
     assert families == told + [Family.OTHERS] * 17
 
 
-def test_the_score_is_a_mean_over_draws_that_differ(monkeypatch):
-    """References of a kind that agree: whichever are drawn, what they say is the same. One turn, so one rule a fold."""
-    monkeypatch.setattr(pretenders, "ROWS", 500)
+def test_the_score_is_a_mean_over_draws_that_differ():
+    """References of a kind that agree: whichever are drawn, what they say is the same."""
     case = problem(7, models=8, records=60, population=0, effect=0.0)
     level = np.random.default_rng(0).normal(size=60)
     for margins, same in ((level + 2.0 * case.membership.matrix, True), (case.signals.margins[:, :, 0], False)):
@@ -172,7 +171,7 @@ def test_few_rows_are_learned_from_by_several_turns_and_the_scores_are_steadier(
     group, word = next(pretenders.groups(case)), words(case, seeds.rng(0, "x"))
     for rows, turns in ((pretenders.ROWS, 4), (2 * 7 * 200 + 1, 2), (7 * 200, 1)):
         monkeypatch.setattr(pretenders, "ROWS", rows)
-        turned = group.turns(word, 4)
+        turned = group.turns(word)
         assert turned.shape == (turns, 200)
         assert np.array_equal(turned[0], word)
         assert len(np.unique(turned)) == 200 * turns
@@ -252,7 +251,7 @@ def test_no_record_is_judged_by_a_rule_that_was_learned_from_it(monkeypatch):
 
     monkeypatch.setattr(learned.learner, "learn", learn)
     score(FAST, case)
-    assert sum(judged) == 8 * 60 * 4  # targets, records, draws
+    assert sum(judged) == 8 * 60 * 4 * 4  # targets, records, draws, turns
     importance(FAST, case)
 
 

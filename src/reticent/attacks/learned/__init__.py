@@ -65,7 +65,7 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
     place = {int(target): row for row, target in enumerate(problem.targets)}
 
     def learned(group: Group) -> _Learned:
-        known, turned = pretenders.scales(problem, group, order), group.turns(word, spec.draws)
+        known, turned = pretenders.scales(problem, group, order), group.turns(word)
         dealt = [folds(one, spec.folds) for one in turned]
         rows, members, _ = _rows(problem, group, turned, order, known)
         rules = [
@@ -77,14 +77,13 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
     def judged(one: tuple[_Learned, slice]) -> None:
         (group, known, turns), block = one
         found = pretenders.compared(problem, group, block, word, known, spec.draws)
-        for turn, (fold, rules) in enumerate(turns):
-            drawn = found[:, turn :: len(turns)]
+        for fold, rules in turns:
             for part, rule in enumerate(rules):
                 asked = np.flatnonzero(fold[block] == part)
-                told = rule(drawn[:, :, asked].reshape(-1, found.shape[3])).reshape(*drawn.shape[:2], len(asked))
+                told = rule(found[:, :, asked].reshape(-1, found.shape[3])).reshape(*found.shape[:2], len(asked))
                 for target, own in zip(group.targets.tolist(), told, strict=True):
                     for draw in own:
-                        scores[place[target], block.start + asked] += draw
+                        scores[place[target], block.start + asked] += draw / len(turns)
         scratch.release(scores)
 
     fits = list(ordered(learned, pretenders.groups(problem), step="rules"))

@@ -22,6 +22,9 @@ from reticent.signals.matrix import Floats
 
 ROWS = 150_000
 """About as many rows are learned from at most, whatever the numbers of records, references and turns are."""
+TURNS = 4
+"""Times that references play, with other draws and folds, and rules are learned, at most: of few rows, one rule depends
+much on how they were drawn."""
 SAMPLE = 2000
 """Records on which the spread within a record is measured, at most."""
 VALUES = 2**25
@@ -68,12 +71,9 @@ class Group:
         """How many references play the target, for each record."""
         return min(len(self.references), max(1, ROWS // len(self.count)))
 
-    def turns(self, word: Words, most: int) -> Words:
-        """Make as many words of each record's ``(N,)`` as there are rows for, ``(W, N)``; the first is the given one.
-
-        Each gives a rule of its own: of few references, one rule depends much on how they were drawn.
-        """
-        count = min(most, max(1, ROWS // (self.plays * len(word))))
+    def turns(self, word: Words) -> Words:
+        """Make words for as many turns as there is room for, ``(W, N)``; the first has the given ones ``(N,)``."""
+        count = min(TURNS, max(1, ROWS // (self.plays * len(word))))
         return np.stack([word, *(mixed(word + np.uint64(turn)) for turn in range(1, count))])
 
 

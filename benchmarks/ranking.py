@@ -33,6 +33,12 @@ def label_leverage(options, found):
     return last_layer(said.features, np.exp(said.log_probabilities), "label")
 
 
+def share_at_risk(scores, risky, share):
+    """Of the records that a ranking puts first, one at least, count the share that is truly at risk."""
+    order = np.argsort(-scores, kind="stable")
+    return risky[order[: max(1, round(share * len(order)))]].mean()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dataset", default="digits")
@@ -45,7 +51,6 @@ def main():
     from scipy.stats import spearmanr
 
     import reticent
-    from reticent.locate.loss_trace import share_at_risk
 
     models = given.pop("models")
     with tempfile.TemporaryDirectory() as folder:

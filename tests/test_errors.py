@@ -34,6 +34,7 @@ def test_errors_with_arguments_of_their_own_survive_pickling_and_prefixing():
     prefixed = error.prefixed("model 3: ")
     assert type(prefixed) is errors.UnknownNameError
     assert str(prefixed) == f"model 3: {error}"
+    assert pickle.loads(pickle.dumps(errors.SpecError("a: wrong", ["a"]).prefixed("b: "))).keys == ("a",)
 
 
 def test_a_missing_extra_gives_the_install_line():

@@ -39,10 +39,16 @@ Error = TypeVar("Error", bound="ReticentError")
 
 
 class ReticentError(Exception):
-    """Base of every error that reticent raises on purpose."""
+    """Base of every error that reticent raises on purpose.
+
+    Attributes:
+        keys: the keys that are wrong, where they are known, below the name of their method: ``("lira.mode",)``.
+    """
+
+    keys: tuple[str, ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (type(self), str(self))
+        return _rebuilt, (type(self), str(self), self.keys)
 
     def prefixed(self, prefix: str) -> Self:
         """Return the same error with something in front of its message, such as which model it is about."""
@@ -50,12 +56,12 @@ class ReticentError(Exception):
 
     def retold(self, message: str) -> Self:
         """Return an error of the same kind with another message."""
-        return _rebuilt(type(self), message)
+        return _rebuilt(type(self), message, self.keys)
 
 
-def _rebuilt(kind: type[Error], message: str) -> Error:
+def _rebuilt(kind: type[Error], message: str, keys: tuple[str, ...]) -> Error:
     error = kind.__new__(kind)
-    error.args = (message,)
+    error.args, error.keys = (message,), keys
     return error
 
 
@@ -89,7 +95,17 @@ class ColumnsError(InputError):
 
 
 class SpecError(InputError):
-    """A field of a spec has a wrong name or value."""
+    """A field of a spec has a wrong name or value; or several things are wrong.
+
+    Attributes:
+        problems: where several things are wrong, an error of its own kind for each.
+    """
+
+    problems: tuple[ReticentError, ...] = ()
+
+    def __init__(self, message: str, keys: Iterable[str] = (), problems: Iterable[ReticentError] = ()) -> None:
+        super().__init__(message)
+        self.keys, self.problems = tuple(keys), tuple(problems)
 
 
 class RolesError(InputError):
@@ -196,9 +212,10 @@ class Problems:
         Raises:
             SpecError: there are several.
         """
-        told = list(dict.fromkeys(map(str, self.found)))
+        told = {str(error): error for error in self.found}
         if len(told) > 1:
-            raise SpecError("\n".join(told))
+            keys = dict.fromkeys(key for error in told.values() for key in error.keys)
+            raise SpecError("\n".join(told), keys, told.values())
         if told:
             raise self.found[0]
 

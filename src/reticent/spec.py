@@ -48,7 +48,8 @@ class Spec(BaseModel):
         try:
             super().__init__(**data)
         except ValidationError as error:
-            raise SpecError(_explain(type(self), error)) from None
+            found = _alternatives(error.errors(include_url=False))
+            raise SpecError(_explain(type(self), found), _keys(type(self), found)) from None
 
     @model_validator(mode="before")
     @classmethod
@@ -81,10 +82,16 @@ def written(value: Any, deepest: int = 3) -> str:
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
 
 
-def _explain(spec: type[Spec], error: ValidationError) -> str:
+def _keys(spec: type[Spec], found: Sequence[Any]) -> list[str]:
+    """List the keys that errors are about, below the name of their method."""
+    places = (item["loc"] for item in found if item["loc"])
+    return [".".join(map(str, (spec.method, *place) if spec.method else place)) for place in places]
+
+
+def _explain(spec: type[Spec], found: Sequence[Any]) -> str:
     title = f"{spec.method}: " if spec.method else ""
     lines = []
-    for item in _alternatives(error.errors(include_url=False)):
+    for item in found:
         path = ".".join(str(part) for part in item["loc"])
         if item["type"] == "extra_forbidden":
             lines.append(f"{title}unknown key {path!r}: {nearest(path, spec.model_fields)}")

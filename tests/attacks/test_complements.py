@@ -57,7 +57,7 @@ def test_two_members_in_common_of_few_are_no_design(share):
 
 def test_where_units_are_audited_they_are_counted():
     """Random halves of 30 persons of 20 records each: by records, every second such membership had a false alarm."""
-    units = Units("person", np.repeat(np.arange(30), 20))
+    units = Units.of("person", np.repeat(np.arange(30), 20))
     alarms = 0
     for seed in range(20):
         case = problem(seed, models=8, records=30, population=0)
@@ -68,7 +68,7 @@ def test_where_units_are_audited_they_are_counted():
         whole = Problem.make(signals, matrix, units=units)
         assert near_complements(whole) is None
     assert alarms > 2
-    units = Units("person", np.repeat(np.arange(60), 2))
+    units = Units.of("person", np.repeat(np.arange(60), 2))
     paired = units.expanded(pairs(8, 60, 0))
     whole = Problem.make(Signals.from_margins(rng.normal(size=paired.shape), np.arange(120) % 2), paired, units=units)
     assert near_complements(whole).targets == 8

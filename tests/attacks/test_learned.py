@@ -210,7 +210,7 @@ def test_a_record_that_is_recognised_gives_nothing_away(learner):
 
 def test_records_of_one_unit_have_one_fold_and_one_draw():
     case = problem(3, models=8, records=40, population=0)
-    units = Units("person", np.repeat(np.arange(40), np.arange(40) % 3 + 1))
+    units = Units.of("person", np.repeat(np.arange(40), np.arange(40) % 3 + 1))
     signals = Signals.from_margins(np.random.default_rng(0).normal(size=(8, len(units.codes))), units.codes % 2)
     whole = Problem.make(signals, units.expanded(case.membership.matrix), units=units)
     word = words(whole, seeds.rng(0, "x"))

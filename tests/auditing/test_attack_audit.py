@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from balanced_twin import balanced_accuracy_at
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
@@ -12,6 +13,7 @@ from scipy.stats import norm
 from reticent.auditing import plot_data, roc
 from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.intervals import auc_interval, clopper_pearson, degenerate
+from reticent.auditing.ranked import Ranked
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ShapeError
 
@@ -34,7 +36,7 @@ def test_each_target_equals_its_parts():
         assert target.auc.value == roc.auc(row, own)
         assert target.auc.interval == auc_interval(row, own)
         assert target.balanced_accuracy.oracle == roc.roc(row, own).balanced_accuracy()[0]
-        assert target.balanced_accuracy.transferred == roc.balanced_accuracy_at(
+        assert target.balanced_accuracy.transferred == balanced_accuracy_at(
             row, own, target.balanced_accuracy.threshold
         )
         assert target.members + target.non_members == 300
@@ -97,7 +99,7 @@ def test_one_target_has_no_spread_and_no_transferred_threshold():
     assert audited.bootstrap.over == "records"
     assert audited.auc.interval == pytest.approx(audited.targets[0].auc.interval, abs=0.03)
     reference = run(scores[:1], members[:1], reference_scores=(scores[1:], members[1:]))
-    expected = roc.balanced_accuracy_at(scores[0], members[0], reference.targets[0].balanced_accuracy.threshold)
+    expected = balanced_accuracy_at(scores[0], members[0], reference.targets[0].balanced_accuracy.threshold)
     assert reference.overall.balanced_accuracy.transferred.mean == expected
     assert reference.targets[0].balanced_accuracy.threshold in scores[1]
 
@@ -188,7 +190,17 @@ def test_mean_curve_agrees_with_the_rates():
 @pytest.mark.parametrize("scale", [1.0, 1e-12, 0.0, 1e200])
 def test_histogram_is_a_density(scale):
     scores, members = population()
-    drawn = plot_data.histogram(scores * scale, members)
+    scores *= scale
+    rising = np.sort(scores, axis=None)
+    edges = plot_data.edges(scores, rising)
+    if scale in {1.0, 1e200}:
+        drawn = rising.clip(-plot_data.LARGEST, plot_data.LARGEST)
+        assert edges[[0, -1]].tolist() == np.quantile(drawn, [plot_data.CLIPPED, 1 - plot_data.CLIPPED]).tolist()
+    counts = sum(plot_data.counted(Ranked.of(*one), edges) for one in zip(scores, members, strict=True))
+    for kind, chosen in enumerate((members, ~members)):
+        inner = np.digitize(scores[chosen], edges[1:-1])
+        assert counts[kind].tolist() == np.bincount(inner, minlength=plot_data.BINS).tolist()
+    drawn = plot_data.histogram(edges, counts)
     width = np.diff(drawn.edges)
     assert (len(width), len(drawn.members)) == (plot_data.BINS, plot_data.BINS)
     assert (width > 0).all()

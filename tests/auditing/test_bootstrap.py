@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from balanced_twin import balanced_accuracy_at
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import stdtrit
@@ -38,7 +39,7 @@ def test_weights_equal_records_written_out_as_often(seed, levels):
         expected = [
             float(roc.auc(scores[again], members[again])),
             curve.balanced_accuracy()[0],
-            roc.balanced_accuracy_at(scores[again], members[again], 0.4),
+            balanced_accuracy_at(scores[again], members[again], 0.4),
             *[curve.at_fpr(fpr).tpr for fpr in FPRS],
         ]
         assert got[:, column] == pytest.approx(expected, abs=1e-6)
@@ -83,7 +84,7 @@ def test_any_number_of_records_weights_and_ties(records, share, levels, heaviest
         expected = [
             float(roc.auc(scores[again], members[again])),
             curve.balanced_accuracy()[0],
-            roc.balanced_accuracy_at(scores[again], members[again], 0.1),
+            balanced_accuracy_at(scores[again], members[again], 0.1),
             curve.at_fpr(fpr).tpr,
         ]
         assert got[:, column] == pytest.approx(expected, abs=1e-6)
@@ -187,7 +188,7 @@ def test_transferred_column_uses_the_threshold():
     scores, members = targets(np.random.default_rng(1), 2, 300, 1.0)
     given = np.array([0.2, 0.9])
     drawn = bootstrap(scores, members, (), 400, np.random.default_rng(0), given)
-    expected = [roc.balanced_accuracy_at(scores[t], members[t], given[t]) for t in range(2)]
+    expected = [balanced_accuracy_at(scores[t], members[t], given[t]) for t in range(2)]
     assert drawn.values[:, :, 2].mean(axis=0) == pytest.approx(expected, abs=0.01)
 
 

@@ -44,7 +44,7 @@ def test_residuals_are_those_of_a_loop_and_members_have_as_many_models_as_non_me
     rng = np.random.default_rng(0)
     membership = Membership.draw(8, 60, 0).matrix
     margins = rng.normal(size=(8, 60))
-    got = residuals(margins, ~membership, np.full(60, 3), np.arange(8), np.random.default_rng(1))
+    got = residuals(margins, ~membership, np.full(60, 3), np.arange(8), rng.random((8, 60)))
     for t in range(8):
         for i in range(60):
             out = [r for r in range(8) if not membership[r, i] and r != t]
@@ -53,9 +53,9 @@ def test_residuals_are_those_of_a_loop_and_members_have_as_many_models_as_non_me
                 (margins[t, i] - margins[one, i].mean()) / margins[one, i].std(ddof=1) / np.sqrt(4 / 3) for one in sets
             ]
             assert min(abs(got[t, i] - one) for one in scores) < 1e-9
-    few = residuals(margins, ~membership, np.full(60, 1), np.arange(8), np.random.default_rng(1))
+    few = residuals(margins, ~membership, np.full(60, 1), np.arange(8), rng.random((8, 60)))
     assert np.isnan(few).all()
-    assert (residuals(np.ones((8, 60)), ~membership, np.full(60, 3), np.arange(8), rng) == 0).all()
+    assert (residuals(np.ones((8, 60)), ~membership, np.full(60, 3), np.arange(8), rng.random((8, 60))) == 0).all()
 
 
 def test_p_values_are_students_tail():
@@ -63,9 +63,9 @@ def test_p_values_are_students_tail():
     tests = p_values(signals, membership)
     assert tests.method == "student"
     assert set(tests.references.tolist()) == {7}
-    z = residuals(
-        np.asarray(signals.margins)[:, :, 0], ~membership, tests.references, np.arange(16), np.random.default_rng(0)
-    )
+    margins = np.asarray(signals.margins)[:, :, 0]
+    drawn = np.random.default_rng(0).random(margins.shape)
+    z = residuals(margins, ~membership, tests.references, np.arange(16), drawn)
     assert tests.p == pytest.approx(stats.t.sf(z, 6))
 
 
@@ -82,9 +82,9 @@ def test_skewed_margins_are_held_against_residuals_of_other_models():
     tests = p_values(signals, membership)
     assert tests.method == "residual"
     assert (tests.p[~membership] <= 0.01).mean() == pytest.approx(0.01, abs=0.002)
-    z = residuals(
-        np.asarray(signals.margins)[:, :, 0], ~membership, tests.references, np.arange(16), np.random.default_rng(0)
-    )
+    margins = np.asarray(signals.margins)[:, :, 0]
+    drawn = np.random.default_rng(0).random(margins.shape)
+    z = residuals(margins, ~membership, tests.references, np.arange(16), drawn)
     pool = np.concatenate([z[r][~membership[r]] for r in range(1, 16)])
     assert tests.p[0, 0] == pytest.approx((1 + (pool >= z[0, 0]).sum()) / (1 + len(pool)))
 
@@ -242,5 +242,11 @@ def test_the_game_is_said():
         balanced_accuracy=TargetAccuracy(oracle=0.5),
     )
     told = "knows all 1,000 audited records, and each of them was used for training with probability one half."
-    assert told in game(target)
-    assert "with probability 20 %." in game(target.with_(members=200, non_members=800))
+    assert told in game([target])
+    assert "with probability 20 %." in game([target.with_(members=200, non_members=800)])
+    seven = [
+        target.with_(members=members, non_members=1000 - members) for members in (600, 580, 540, 560, 570, 570, 580)
+    ]
+    assert "with probability 57 %." in game(seven)
+    differ = game([target], (0.0625, 0.875))
+    assert "one half on average (it differs between records: 6 % to 88 % of the models were trained on one)." in differ

@@ -161,12 +161,6 @@ def test_tnr_at_fnr_is_tpr_at_fpr_with_the_roles_exchanged():
     assert ((point.threshold >= SCORES) & MEMBERS).sum() == 0
 
 
-def test_balanced_accuracy_at_a_given_threshold():
-    assert roc.balanced_accuracy_at(SCORES, MEMBERS, 3.0) == 0.75
-    assert roc.balanced_accuracy_at(SCORES, MEMBERS, -1.0) == 0.5
-    assert roc.balanced_accuracy_at(SCORES, MEMBERS, 2.5) == 0.625
-
-
 def test_false_positives_allowed_are_free_of_rounding():
     assert (0.29 * 100, 0.1 * 3 * 10) != (29.0, 3.0)
     assert roc.allowed(0.29, 100) == 29

@@ -55,8 +55,8 @@ def test_flags_are_read_as_their_option_is():
         name: str(flags[name].hint)
         for name in ("models", "delta", "out", "store", "control", "attack", "rare", "defense")
     }
-    assert re.fullmatch(r"int \| None", kinds["models"])
-    assert re.fullmatch(r"float \| None", kinds["delta"])
+    assert re.fullmatch(r"int \| str \| None", kinds["models"])
+    assert re.fullmatch(r"float \| str \| None", kinds["delta"])
     assert "Path" in kinds["out"]
     assert all(re.fullmatch(r"str \| None", kinds[name]) for name in ("store", "control"))
     assert all("list[str]" in kinds[name] for name in ("attack", "rare", "defense"))

@@ -450,6 +450,16 @@ def test_the_lower_limit_of_the_accuracy_is_judged():
     assert binom.sf(809, 900, low) == pytest.approx(0.025, abs=1e-9)
 
 
+def test_the_accuracy_of_references_is_not_judged():
+    some = document()
+    some["population"]["targets"] = [0, 3]
+    assert one(some, min_accuracy=0.1).reason == "no-accuracy"
+    some["population"]["accuracy_of_targets"] = {side: {"mean": 0.5, "std": 0.0} for side in ("members", "non_members")}
+    check = one(some, min_accuracy=0.1)
+    arm = t.ppf(0.975, 1) * math.sqrt(0.5 * 0.5 / 1800)
+    assert (check.estimate, check.bound) == (0.5, pytest.approx(0.5 - arm, abs=1e-12))
+
+
 def test_without_an_accuracy_nothing_is_said_of_it():
     check = one(document(population={"models": 8, "health": []}), min_accuracy=0.5, allow=list(ALLOWED))
     assert (check.outcome, check.reason) == ("cannot judge", "no-accuracy")

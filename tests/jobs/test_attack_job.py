@@ -14,6 +14,7 @@ from reticent.errors import CorruptFileError, InputError, SpecError, TooFewRefer
 from reticent.jobs.attack import run as attack_outputs
 from reticent.jobs.attacks import build_attacks
 from reticent.jobs.config import chosen, prepare
+from reticent.jobs.document import unlearned
 from reticent.jobs.score_files import save_scores
 from reticent.jobs.signals_file import read_signals
 from reticent.options import AttackConfig
@@ -50,6 +51,20 @@ def margins_of(brought):
 def naive_auc(scores, members):
     inside, outside = scores[members], scores[~members]
     return np.mean([(a > outside).mean() + (a == outside).mean() / 2 for a in inside])
+
+
+def test_a_model_that_was_brought_twice_is_refused(brought):
+    twice = {name: np.concatenate([brought[name], brought[name][2:3]]) for name in ("logits", "membership")}
+    with pytest.raises(InputError, match=f"model {MODELS} has the answers and the membership of model 2"):
+        run(brought | twice)
+
+
+def test_what_a_model_knows_of_other_records_shows_that_it_learned():
+    of_members = (0, 0.70, 0.567, 100)  # Naming one class gives 56.7 %, and chance up to 71.6 % of 100 records.
+    assert unlearned(*of_members) is not None
+    assert unlearned(*of_members, (0.55, 100)) is not None
+    assert unlearned(*of_members, (0.69, 100)) is None  # 69.5 % of 200, where chance gives up to 67.2 %.
+    assert unlearned(0, 0.99, 0.567, 100, (0.40, 100)) is None
 
 
 def test_models_that_learned_nothing_exclude_no_leak(brought):
@@ -122,6 +137,9 @@ def test_targets_and_references_are_those_that_are_named(brought):
     done = run(brought, attacks=["lira"], targets=[6, 1], references=[0, 2, 3, 4, 5, 7])
     assert done.targets.tolist() == [6, 1]
     assert [row["model"] for row in done.document["attacks"][0]["targets"]] == [6, 1]
+    population = done.document["population"]
+    each = [population["per_model"][model]["accuracy_non_members"] for model in (6, 1)]
+    assert population["accuracy_of_targets"]["non_members"]["mean"] == pytest.approx(np.mean(each))
     changed = brought["logits"].copy()
     changed[6] = 0
     again = run(brought | {"logits": changed}, attacks=["lira"], targets=[6, 1], references=[0, 2, 3, 4, 5, 7])
@@ -129,6 +147,17 @@ def test_targets_and_references_are_those_that_are_named(brought):
     assert not np.array_equal(again.scores["lira"][0], done.scores["lira"][0])
     with pytest.raises(TooFewReferencesError, match="lira"):
         run(brought, attacks=["lira"], references=[0])
+
+
+def test_records_of_different_probability_of_training_are_told(brought):
+    assert "shares" not in run(brought, attacks=["loss"]).document["population"]
+    uneven = np.random.default_rng(0).random(brought["membership"].shape) < np.where(np.arange(RECORDS) % 2, 0.2, 0.8)
+    found = run(brought | {"membership": uneven}, attacks=["loss"]).document
+    least, most = found["population"]["shares"]
+    assert (least, most) == (uneven.mean(axis=0).min(), uneven.mean(axis=0).max())
+    assert "it differs between records" in found["verdict"]["cannot_say"][0]
+    fair = np.random.default_rng(0).random(brought["membership"].shape) < 0.5
+    assert "shares" not in run(brought | {"membership": fair}, attacks=["loss"]).document["population"]
 
 
 def test_a_single_target_takes_its_threshold_from_references(brought):

@@ -179,6 +179,22 @@ def test_all_that_is_wrong_is_told_at_once(toml):
     with pytest.raises(SpecError) as caught:
         prepare(gather(None, {"attacks": ["lria", "rmai"], "architecture": "mpl", "defense": "relaxlos"}))
     assert [line.split("'")[1] for line in str(caught.value).split("\n")] == ["lria", "rmai", "relaxlos", "mpl"]
+    assert [type(one) for one in caught.value.problems] == [SpecError, UnknownNameError, UnknownNameError]
+
+
+def test_methods_in_a_file_are_looked_at_in_the_same_round_and_named(toml):
+    text = "modles = 3\ndefense = 'relaxlos'\n[queries]\nmiror = true\n[recipe.architecture]\nname = 'mlp'\nwidht = 3"
+    with pytest.raises(SpecError) as caught:
+        gather(toml(text), {})
+    told = [line.partition("audit.toml: ")[2].partition(": did")[0] for line in str(caught.value).split("\n")]
+    unknown = ["unknown key 'modles'", "mlp: unknown key 'widht'", "queries: unknown key 'miror'"]
+    assert told == [*unknown, "unknown defense 'relaxlos'"]
+    assert caught.value.keys == ("modles", "mlp.widht", "queries.miror")
+    with pytest.raises(SpecError) as caught:
+        gather(toml("defense = 'relaxlos'\n[attack.lira]\nvarianse = 1"), {})
+    told = [str(one).partition(": did")[0] for one in caught.value.problems]
+    assert told[0].endswith("audit.toml: unknown defense 'relaxlos'")
+    assert told[1:] == ["lira: unknown key 'varianse'"]
 
 
 def test_a_file_that_is_no_toml_is_named_once(toml):

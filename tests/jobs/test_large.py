@@ -114,6 +114,7 @@ def test_time_and_room_are_foretold(monkeypatch):
     side_by_side = foretelling.UNCACHED * (foretelling.ALONE + (1 - foretelling.ALONE) / 4)
     assert seconds(Size(6, 5_000_000, 0), attacks, settings) == pytest.approx((2 + 50_000) * side_by_side)
     assert seconds(Size(256, 5_000, 0), attacks, settings) == pytest.approx(256 / 64 * (2 + 50))
+    assert seconds(Size(6, 2_000, 0), attacks, settings) == pytest.approx(6 * 5)  # soon over: by the smaller probe
     assert seconds(Size(6, 5_000, 3), [ATTACKS["samia"].spec()], settings) == 0
     assert temporary_bytes(Size(6, 5_000, 0), 3) == 0
     assert temporary_bytes(Size(256, 10**6, 0), 3) == 5 * 8 * 256 * 10**6

@@ -229,7 +229,7 @@ def test_training_of_ones_own_is_compared_too(own_folder):
     ("values", "error", "message"),
     [
         ({"attacks": "lira"}, SpecError, "attacks: means nothing to reticent locate layers: leave it out"),
-        ({"models": 4}, SpecError, "models: means nothing"),
+        ({"models": 4}, SpecError, "models: means nothing to reticent locate layers, which trains .*: give --seeds"),
         ({"seed": 0, "seeds": 0}, SpecError, "seeds"),
         ({"equalise": "time"}, SpecError, "'epochs' or 'steps'"),
         ({"probe": "tree"}, SpecError, "expected svm, none or a table of options, got 'tree'"),

@@ -14,7 +14,7 @@ import reticent
 from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.attacks.lira import Lira
-from reticent.auditing.exposure import exposure
+from reticent.auditing.exposure import count_exposed, exposure
 from reticent.auditing.joining import SEVERAL, exposure_of_units, groups_of_units, joined
 from reticent.auditing.partition import by_column
 from reticent.data.membership import Membership
@@ -160,6 +160,15 @@ def test_statistics_are_of_units_and_find_what_is_planted():
     assert audit.targets[0].members + audit.targets[0].non_members == made.units.count
     assert audit.auc.mean > 0.75
     assert found.records is None
+    rows = found.units.rows()
+    assert [row.measured.exposure for row in rows] == sorted((row.measured.exposure for row in rows), reverse=True)
+    known = exposure(made.signals, made.membership)
+    for row in rows:
+        if row.records == 1:  # A unit of one record is measured as that record is, but for the variance of the others.
+            (record,) = np.flatnonzero(made.units.codes == row.measured.record)
+            assert row.measured.margin_out == pytest.approx(known.mean_out[record])
+    assert np.mean([row.measured.probability for row in rows]) > 0.6
+    assert count_exposed(found.units.exposure).records == made.units.count
     assert found.scores["lira"].shape == made.shape
 
 
@@ -183,6 +192,17 @@ def test_an_audit_by_unit_says_so(tmp_path):
     target = found.attacks[0].targets[0]
     assert target.members + target.non_members == 60
     assert len(done.records) == len(units.codes)
+    (one,) = [row for row in done.units if row.unit == "17"]
+    own = [row for row in done.records if row.groups["person"] == "17"]
+    assert one.records == len(own)
+    assert one.measured.margin_in == pytest.approx(np.mean([row.margin_in for row in own]))
+    listed = (tmp_path / "out" / "units.csv").read_text(encoding="utf-8").splitlines()
+    assert listed[0].startswith("unit,records,exposure,")
+    assert [line.split(",")[0] for line in listed[1:]] == [row.unit for row in done.units]
+    assert found.exposure.records == 60
+    page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
+    assert "Look it up in the table “By person” by its value there" in page
+    assert ">17<" in page
 
 
 def wrong(seeds, by_unit):

@@ -6,7 +6,7 @@ import pytest
 from reticent.errors import InputError, ShapeError
 from reticent.locate import leverage
 from reticent.locate.leverage import last_layer
-from reticent.locate.loss_trace import interquartile, share_at_risk
+from reticent.locate.loss_trace import interquartile
 
 RNG = np.random.default_rng
 
@@ -15,13 +15,6 @@ def test_the_quartiles_of_a_trace():
     assert interquartile(np.array([[2, 1, 0.5, 0.25, 0.125], [3] * 5]).T).tolist() == [0.75, 0]
     with pytest.raises(ShapeError, match="before training and after at least one epoch, got 1"):
         interquartile(np.ones((1, 4)))
-
-
-def test_precision_of_a_ranking():
-    scores, risk = np.arange(200.0), np.arange(200) == 199
-    assert share_at_risk(scores, risk) == 0.5  # two of 200 are put first
-    assert share_at_risk(-scores, risk) == 0
-    assert share_at_risk(scores[:50], risk[150:]) == 1
 
 
 def test_residuals_in_and_out_have_the_variances_that_leverage_gives():

@@ -4,6 +4,7 @@ import importlib
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from itertools import count
+from weakref import WeakSet
 
 import numpy as np
 import pytest
@@ -23,12 +24,12 @@ from reticent.population.population import Population
 from reticent.population.stacking import LARGEST, chosen, stackable
 from reticent.population.train import train
 from reticent.population.worker import Maker
-from reticent.procedures.basic import BASIC
 from reticent.procedures.cwrf import CWRF
 from reticent.procedures.dpsgd import DPSGD
 from reticent.store import Store
 from reticent.training.recipe import Recipe
 from reticent.training.run import batch_sizes
+from reticent.training.stack import Stack
 
 TINY = Recipe(architecture=MLP(widths=(8,)), epochs=2, batch_size=16)
 
@@ -227,20 +228,27 @@ def test_what_a_network_raises_is_told_of_each_model_that_was_trained_with_it(st
     assert len(train(made, store)) == 4
 
 
-def test_a_stack_that_the_device_has_no_memory_for_is_halved(store, tmp_path, monkeypatch):
-    made, tried, plain = population(models=5, stack=5), [], BASIC["plain"]
+def no_device_memory():
+    raise torch.OutOfMemoryError("CUDA out of memory (a fake one)")
 
-    def together(recipe, materials, streams):
-        tried.append(len(streams))
-        if len(streams) > 2:
-            raise torch.OutOfMemoryError("CUDA out of memory (a fake one)")
-        return plain.together(recipe, materials, streams)
+
+@pytest.mark.parametrize("fill", [no_device_memory, lambda: torch.empty(2**50), lambda: np.empty(2**50)])
+def test_a_stack_that_there_is_no_memory_for_is_let_go_and_halved(store, tmp_path, monkeypatch, fill):
+    made, tried, runs, epoch = population(models=5, stack=5), [], WeakSet(), Stack.epoch
+
+    def filling(stack, plans):
+        runs.update(stack._runs)
+        tried.append((len(plans), len(runs)))
+        if len(plans) > 2:
+            fill()
+        return epoch(stack, plans)
 
     usual = train(made, store)
     other = Store(tmp_path / "other").open()
-    monkeypatch.setattr("reticent.population.together.PROCEDURES", {"plain": replace(plain, together=together)})
+    monkeypatch.setattr(Stack, "epoch", filling)
     halved = train(made, other)
-    assert tried == [5, 2, 3, 1, 2]
+    assert [models for models, _ in tried] == [5, 2, 2, 3, 1, 1, 2, 2]
+    assert [alive for _, alive in tried[1:5]] == [2, 2, 3, 1]
     assert same(weights(store, usual), weights(other, halved))
 
 

@@ -343,13 +343,18 @@ def test_the_attacker_who_does_not_know_stands_below_the_models_he_attacks(compa
     twin |= {"name": "dropout, non-adaptive", "role": "non-adaptive", "matches": ["dropout"], "pareto": False}
     twin["auc"] = example_compare.estimate(0.501, 0.01)
     document["rows"].append(twin)
-    document["environment"]["rows"]["dropout"]["peak_memory_bytes_per_model"] = 3 * 2**20
+    rows = document["environment"]["rows"]
+    rows["dropout"]["peak_memory_bytes_per_model"] = 3 * 2**20
+    next(one for name, one in rows.items() if name != "dropout")["peak_memory_bytes_per_model"] = 1000
     names = [row.name for row in ordered(typed(document))]
     assert names.index("dropout, non-adaptive") == names.index("dropout") + 1
     shown = html(document)
     assert 'class="dot non-adaptive"' in shown
     assert "attacked by one who does not know the defense" in shown
-    assert "3 MiB" in shown.replace("\N{NO-BREAK SPACE}", " ")
+    plain = shown.replace("\N{NO-BREAK SPACE}", " ")
+    assert "3 MiB" in plain
+    assert "&lt;1 MiB" in plain
+    assert ">0 MiB" not in plain
     assert all("dropout, non-adaptive" in one for one in _panels(document))
     assert "what lies between the two is no protection" in shown
     assert "what lies between the two is no protection" not in html(compared)

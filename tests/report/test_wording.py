@@ -5,6 +5,7 @@ import pytest
 
 from reticent import rounding
 from reticent.findings.numbers import Area, Estimate
+from reticent.findings.population import Population
 from reticent.models.butterfly import Butterfly
 from reticent.models.cnn import CNN
 from reticent.report import cells, wording
@@ -98,3 +99,9 @@ def test_a_bound_from_below_is_rounded_down_and_that_there_is_none_is_told():
 def test_very_large_numbers_are_short():
     shown = [rounding.number(value, 2) for value in (999_999.5, 1.25e9, -3e12)]
     assert shown == ["999999.50", "1.2e9", f"{rounding.MINUS}3.0e12"]
+
+
+def test_models_that_were_trained_together_are_told_of():
+    told = dict(method.about_models(None, Population(models=4, stacked=True)))["The models"]
+    assert ("several trained together, as one computation (--stack)", "yes") in told
+    assert "together" not in str(method.about_models(None, Population(models=4)))

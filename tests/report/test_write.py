@@ -73,9 +73,12 @@ def test_csv_without_rows_has_its_header(tmp_path):
     assert (tmp_path / "r.csv").read_text() == ",".join(COLUMNS) + "\n"
 
 
-@pytest.mark.parametrize("wrong", [{"a": [1.0, float("nan")]}, {"a": {"b": np.arange(2)}}, {"x": float("inf")}])
-def test_values_that_json_lacks_are_refused(wrong):
-    with pytest.raises(InputError, match="document: expected plain, finite values"):
+@pytest.mark.parametrize(
+    ("wrong", "where"),
+    [({"a": [1.0, float("nan")]}, "a.1"), ({"a": {"b": np.arange(2)}}, "a.b"), ({"o": [], "x": float("inf")}, "x")],
+)
+def test_values_that_json_lacks_are_refused_by_their_place(wrong, where):
+    with pytest.raises(InputError, match=f"^document.{where}: expected plain, finite values"):
         as_json(wrong)
 
 

@@ -12,10 +12,7 @@ from reticent.findings.study import SCHEMA
 SCRIPT = Path(__file__).parents[2] / "scripts" / "studies"
 DOCS = SCRIPT.parents[1] / "docs" / "studies"
 DOCUMENT = json.loads((DOCS / "cwrf-entanglement-tiny" / "study.json").read_text(encoding="utf-8"))
-TOLD = (
-    "| Of the paper's 4 claims, 0 are reproduced, 0 are not, and 4 can't be told; "
-    "of our 2 claims, 1 holds, 0 do not, and 1 can't be told. |"
-)
+TOLD = "| Of the paper's 4 claims none can be told; of our 2 claims 1 holds and 1 can't be told. |"
 
 
 def test_a_report_of_an_earlier_version_is_made_again(tmp_path, monkeypatch):
@@ -23,16 +20,18 @@ def test_a_report_of_an_earlier_version_is_made_again(tmp_path, monkeypatch):
     asked = []
 
     def study(name, **options):
-        asked.append((name, options["out"]))
+        asked.append((options["out"].name, options["dataset"]))
         return type("Studied", (), {"sentence": "Done."})
 
     out = tmp_path / "pptp-disparity-tiny"
     out.mkdir()
     (out / "study.json").write_text("{}")
     monkeypatch.setattr(reticent, "study", study)
-    monkeypatch.setattr(sys, "argv", [str(SCRIPT), "run", "--work", str(tmp_path), "--study", "pptp-disparity"])
-    runpy.run_path(str(SCRIPT), run_name="__main__")
-    assert asked == [("pptp-disparity", out)]
+    line = [str(SCRIPT), "run", "--work", str(tmp_path), "--study", "pptp-disparity"]
+    for more in ([], ["--dataset", "a/My.csv"]):
+        monkeypatch.setattr(sys, "argv", line + more)
+        runpy.run_path(str(SCRIPT), run_name="__main__")
+    assert asked == [("pptp-disparity-tiny", None), ("pptp-disparity-tiny-my", "a/My.csv")]
 
 
 def test_each_figure_that_a_document_names_is_copied(tmp_path, monkeypatch):
@@ -46,7 +45,11 @@ def test_each_figure_that_a_document_names_is_copied(tmp_path, monkeypatch):
     monkeypatch.setitem(module["copy"].__globals__, "DOCS", docs)
     module["copy"](SimpleNamespace(work=str(tmp_path / "work")))
     assert sorted(file.name for file in (docs / out.name).iterdir()) == ["a.png", "a.svg", "study.json", "study.md"]
-    assert TOLD in (docs / "README.md").read_text()
+    out.rename(out.with_name(f"{out.name}-mine"))  # as of a table in the scale's place
+    module["copy"](SimpleNamespace(work=str(tmp_path / "work")))
+    told = (docs / "README.md").read_text()
+    assert f"{out.name}/study.md) | tiny {TOLD}" in told
+    assert f"{out.name}-mine/study.md) | tiny, mine {TOLD}" in told
 
 
 def test_what_was_measured_is_kept_and_found_again_on_another_day(tmp_path, monkeypatch):
@@ -69,6 +72,8 @@ def test_what_was_measured_is_kept_and_found_again_on_another_day(tmp_path, monk
         scale="tiny",
         data=None,
         setting=[],
+        dataset=None,
+        label=None,
         seeds=3,
         workers=1,
     )

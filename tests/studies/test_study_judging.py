@@ -203,7 +203,7 @@ def test_the_papers_claims_and_ours_are_counted_apart():
     texts = {"key": "k", "text": "T.", "source": "S", "rule": "R.", "kinds": ()}
     claims = [findings.Claim(origin=origin, verdict=told, **texts) for origin, told in made]
     assert counted(claims) == (
-        "of the paper's 3 claims, 1 is reproduced, 1 is not, and 1 can't be told; "
-        "of our 3 claims, 1 holds, 2 do not, and 0 can't be told"
+        "of the paper's 3 claims 1 is reproduced, 1 is not reproduced and 1 can't be told; "
+        "of our 3 claims 1 holds and 2 do not hold"
     )
-    assert counted(claims[3:4]) == "of our 1 claim, 1 holds, 0 do not, and 0 can't be told"
+    assert counted(claims[3:4]) == "of our 1 claim 1 holds"

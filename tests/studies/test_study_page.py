@@ -16,7 +16,7 @@ from reticent.report.pictures.study import described, files, panel
 from reticent.report.render import html as pages
 from reticent.report.render import markdown as sections
 from reticent.report.render import terminal as screens
-from reticent.say.study import between, printed, rule, written
+from reticent.say.study import asked, between, printed, written
 from reticent.studies.run import _files
 
 HOSTILE = "evil</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&{{ 7 * 7 }}|`"
@@ -206,11 +206,13 @@ def test_the_page_says_verdicts_numbers_and_the_papers_beside():
     page = html(READ)
     for said in (
         "Claims of the paper, judged by 95\N{NO-BREAK SPACE}% intervals",
-        "✓ reproduced: A.",
-        "? can&#x27;t tell: B.",
-        "Why: No network of the kind that the claim is about was run.",
+        "1. A.",
+        "✓ reproduced",
+        "Not measured at this scale: 1 claim",
+        "2. B.",
         "Claims of ours, judged by 95\N{NO-BREAK SPACE}% intervals",
-        "✗ does not hold: C.",
+        "3. C.",
+        "✗ does not hold",
         "ResNet: as the claim says",
         "CNN: open (no control is as accurate); not counted in the verdict",
         "ResNet: not as the claim says",
@@ -220,7 +222,6 @@ def test_the_page_says_verdicts_numbers_and_the_papers_beside():
     ):
         assert said in page
     assert "paper: 77.1 ± 1.2" in page
-    assert "CNN: open (this scale does not measure it)" in page
     assert "impossible as printed" in page
     assert "never measured" not in page
 
@@ -305,14 +306,33 @@ def test_a_figure_without_numbers_can_be_drawn():
 def test_the_section_has_tables_that_markdown_reads():
     text = markdown(READ)
     assert text.startswith("## toy, scale tiny\n")
-    order = ("Claims of the paper", "reproduced: A.", "can't tell: B.", "Claims of ours", "does not hold: C.")
+    order = ("Claims of the paper", "| 1. A.", "- 2. B.", "Claims of ours", "| 3. C.", "- 4. D.")
     assert sorted(order, key=text.index) == list(order)
-    assert "Why: No network of the kind that the claim is about was run." in text
+    assert "| accuracy, A3 against A2 | 1 | +10.0 points (+6.0 to +14.0) | +5.0 points or more | ✓ yes |" in text
     assert "![All kinds](toy-a.png)" in text
     assert "| A3 (CWRF) | 60.0\N{NO-BREAK SPACE}% (55.0 to 65.0\N{NO-BREAK SPACE}%; paper: 77.1 ± 1.2" in text
     tables = [line for line in text.splitlines() if line.startswith("| A3")]
     assert {line.count(" | ") for line in tables} == {2}
     assert "<script>" not in markdown(StudyDocument.read(everywhere(DOCUMENT, HOSTILE)))
+
+
+def test_what_claims_share_stands_once():
+    """A reason that all claims of the paper have, a number, and each sentence of a rule, with the claims it is of."""
+    label, rule = "AUC, MLP on digits", "The AUC is lower (see Table 1). It can't be told of few."
+    kinds = [kind("MLP", [PART | {"label": label}], found="yes", counts=False)]
+    claims = [claim(str(i), f"Claim {i}.", "paper", "can't tell", "network", kinds) for i in range(5)]
+    rules = [rule, rule, rule, "Else. It can't be told of few.", "Else."]
+    given = [one | {"rule": told} for one, told in zip(claims, rules, strict=True)]
+    text = markdown(StudyDocument.read(DOCUMENT | {"claims": given}))
+    assert text.count("no network of the kind that the claim is about was run") == 1
+    assert "not counted in the verdict" not in text
+    assert "| AUC | 1 to 5 | +10.0 points" in text
+    told = "| The AUC is lower (see Table 1). | 1 to 3 |\n| It can't be told of few. | 1 to 4 |\n| Else. | 4, 5 |"
+    assert told in text
+    rules = [f"The AUC of CWRF + {name} is lower than that of {name} alone." for name in ("HAMP", "DP-SGD", "HAMP")]
+    given = [one | {"rule": told} for one, told in zip(claims[:3], rules, strict=True)]
+    text = markdown(StudyDocument.read(DOCUMENT | {"claims": given}))
+    assert "| The AUC of CWRF + X is lower than that of X alone. | X is HAMP: 1, 3; DP-SGD: 2 |" in text
 
 
 def test_the_terminal_shows_verdicts_in_a_sentence_each_and_no_table():
@@ -359,15 +379,13 @@ def test_intervals_of_shares_stay_within_0_and_1():
     assert between((-0.01, 0.02), "points") == "\N{MINUS SIGN}1.0 to +2.0"
 
 
-def test_a_rule_is_told_in_the_numbers_own_direction():
+def test_what_is_asked_is_told_in_the_numbers_own_direction():
     part = Part.model_validate(PART)
-    assert rule(part) == (
-        "yes: whole interval above 0.0 points, estimate +5.0 points or more; no: whole interval below +5.0 points"
-    )
+    assert asked(part) == "+5.0 points or more"
     lower = part.with_(better="lower", metric="difference", no=-0.01)
-    wanted = "yes: whole interval below 0.000, estimate -0.010 or less; no: whole interval above -0.010"
-    assert rule(lower) == wanted.replace("-", "\N{MINUS SIGN}")
-    assert "estimate" not in rule(lower.with_(yes=-0.01))
+    assert asked(lower) == "\N{MINUS SIGN}0.010 or less"
+    assert asked(lower.with_(yes=-0.01)) == "below \N{MINUS SIGN}0.010"
+    assert asked(part.with_(yes=-0.02, no=-0.02)) == "above \N{MINUS SIGN}2.0 points"
 
 
 def test_a_papers_number_without_a_deviation_stands_alone():

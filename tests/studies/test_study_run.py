@@ -4,6 +4,7 @@ import json
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from toy_study import BASE, STUDY, counted
 
@@ -53,9 +54,7 @@ def test_claims_are_judged(done):
         "free": "reproduced",
         "unmeasured": "can't tell",
     }
-    assert result.sentence == (
-        "toy at scale tiny: of the paper's 3 claims, 2 are reproduced, 0 are not, and 1 can't be told."
-    )
+    assert result.sentence == ("toy at scale tiny: of the paper's 3 claims 2 are reproduced and 1 can't be told.")
     assert [claim["reason"] for claim in result.document["claims"]] == [None, None, "unmeasured"]
 
 
@@ -231,6 +230,44 @@ def test_one_setting_may_be_run_alone(done, tmp_path):
     two = replace(STUDY, scales={"tiny": Scale((replace(first, key="other"), first), 1, "")})
     result = study(two, settings=["digits"], store=folder / "store", out=tmp_path, workers=1, device="cpu")
     assert [table["setting"] for table in result.document["tables"]] == ["digits"]
+
+
+def test_a_table_of_ones_own_takes_the_place_of_the_scales(tmp_path, monkeypatch):
+    """Its records alone are other, in a folder and under names of its own; it settles nothing of the paper's."""
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(90, 5)).round(3), np.arange(90) % 3
+    columns = [*x.T.tolist(), y.tolist()]
+    lines = [",".join(map(str, line)) for line in zip(*columns, strict=True)]
+    (tmp_path / "My table.csv").write_text("\n".join(["a,b,c,d,e,outcome", *lines]))
+    monkeypatch.chdir(tmp_path)
+    setting = replace(STUDY.scales["tiny"].settings[0], base=BASE | {"reference": 40})
+    scales = {"tiny": Scale((replace(setting, network="CNN"), setting), 1, "Seconds.")}
+    toy = replace(STUDY, scales=scales, claims=STUDY.claims[2:])
+    done = study(toy, dataset="My table.csv", label="outcome", workers=1, device="cpu")
+    assert done.files[0].parent.resolve() == tmp_path / "reticent-study" / "toy-tiny-my-table"
+    (one,) = done.document["settings"]
+    assert (one["key"], one["label"]) == ("my-table", "MLP on My table.csv")
+    assert one["facts"] | {"reference": 18, "records": 72, "records in the data set": 90, "epochs": 4} == one["facts"]
+    assert {claim["reason"] for claim in done.document["claims"]} == {"setting"}
+    (kept,) = (tmp_path / "reticent-study" / "toy-tiny-my-table" / "parts").glob("*.json")
+    assert kept.name.startswith("my-table-0-")
+    same = study(toy, dataset=(x, y), store=tmp_path / "reticent-store", workers=1, device="cpu")
+    assert same.document["settings"][0]["key"] == "own-data"
+    first, second = (one.document["tables"][0]["rows"][0]["values"] for one in (done, same))
+    assert first["accuracy"] == second["accuracy"]
+
+
+def test_a_table_of_ones_own_is_refused_where_it_has_no_place(tmp_path):
+    where = {"store": tmp_path / "store", "out": tmp_path / "out", "device": "cpu"}
+    with pytest.raises(InputError, match=r"cwrf-defenses \(tiny, small\), .*; got cwrf-entanglement at scale tiny"):
+        study("cwrf-entanglement", dataset="digits", **where)
+    with pytest.raises(InputError, match="got cwrf-defenses at scale gpu"):
+        study("cwrf-defenses", scale="gpu", dataset="digits", **where)
+    with pytest.raises(InputError, match=r"expected a table, .* got records of kind image"):
+        study(STUDY, dataset=(np.zeros((6, 4, 4), np.uint8), [0, 1] * 3), **where)
+    with pytest.raises(InputError, match="label: is the column of a table of your own, got 'y' and no dataset"):
+        study(STUDY, label="y", **where)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_the_command_prints_tables_and_verdicts(done, tmp_path, monkeypatch, capfd):

@@ -256,6 +256,9 @@ def test_where_one_seed_gives_no_interval_the_page_says_so():
         "1 seed: the error of one seed is over records alone, with the networks as they are, so these numbers have no "
         "interval, and no claim on them is judged. From 3 seeds on they have one."
     ) in document.cannot_say
+    found.numbers["block 1", "accuracy"] = Estimate(0.6, 0.01)  # one number more, whose error leaves nothing out
+    document = assemble(study, "tiny", replace(given, settings=(setting,)), results, {setting.key: RECORDS})
+    assert any("leave out what another seed would change" in line for line in document.cannot_say)
 
 
 def test_a_row_of_one_seed_alone_has_no_line_in_the_table():
@@ -269,8 +272,7 @@ def test_a_row_of_one_seed_alone_has_no_line_in_the_table():
     results = Results((setting,), {"one": found})
     document = assemble(STUDIES["cwrf-defenses"], "small", Scale((setting,), 2, ""), results, {"one": RECORDS})
     assert [row.name for row in document.tables[0].rows] == [NONE]
-    said = [line for line in document.cannot_say if "stopped after" in line]
-    assert said == ["one: seed 0: stopped after 3", "one: seed 1: stopped after 4"]
+    assert document.settings[0].notes == ("seed 0: stopped after 3", "seed 1: stopped after 4")
 
 
 @pytest.mark.parametrize(

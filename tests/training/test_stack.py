@@ -47,14 +47,18 @@ def pictures(n=140):
     return Records.make(rng.integers(0, 256, (n, 5, 5, 1), dtype=np.uint8), np.arange(n) % 3)
 
 
-def materials(records, count, **more):
+def materials(records, counts=COUNTS, **more):
+    """What models are trained from that have so many members each, of one table."""
     prepare = Preparation(records, torch.device("cpu"))
-    take = lambda *span: prepare.examples(records, np.arange(*span))  # noqa: E731
-    return Materials(take(count), take(110, 140), take(110, 110), prepare, records.classes, **more)
+    table = prepare.examples(records, np.arange(140))
+    take = lambda *span: table.take(torch.arange(*span))  # noqa: E731
+    return [
+        Materials(take(count), take(110, 140), take(110, 110), prepare, records.classes, **more) for count in counts
+    ]
 
 
-def both(recipe, records, rows=range(5), **more):
-    given, streams = [materials(records, COUNTS[row], **more) for row in rows], [Streams(0, row) for row in rows]
+def both(recipe, records, **more):
+    given, streams = materials(records, **more), [Streams(0, row) for row in range(5)]
     alone = [train(recipe, *each) for each in zip(given, streams, strict=True)]
     return alone, train_together(recipe, given, streams)
 
@@ -125,12 +129,14 @@ def test_each_goes_by_what_is_known_of_its_own_members(soft):
     recipe = STEADY.replace(sampler=Rmr(strength=0.3, threshold=0.5), weight_decay=1e-3, schedule="linear")
     streams = [Streams(0, row) for row in range(len(COUNTS))]
 
+    common = materials(blobs())
+
     def given():
         for row, count in enumerate(COUNTS):
             drawn = torch.rand((count, 4), generator=torch.Generator().manual_seed(row))
             known = Memorisation(drawn[:, 3].double() ** (row + 1), torch.zeros(count, dtype=torch.float64))
             wanted = Distillation((5 * drawn[:, :3]).softmax(dim=1)) if soft else None
-            yield replace(materials(blobs(), count), memorisation=known, instead=wanted)
+            yield replace(common[row], memorisation=known, instead=wanted)
 
     alone = [train(recipe, *each) for each in zip(given(), streams, strict=True)]
     together = train_together(recipe, [*given()], streams)
@@ -161,7 +167,7 @@ def test_each_stops_early_by_itself_and_keeps_its_best_state():
     ids=["dropout", "batch-norm", "transformer", "pictures", "focal"],
 )
 def test_who_else_is_in_the_stack_changes_no_bit(recipe, records):
-    given, streams = [materials(records, count) for count in COUNTS], [Streams(0, row) for row in range(5)]
+    given, streams = materials(records), [Streams(0, row) for row in range(5)]
 
     def third(rows):
         made = train_together(recipe, [given[row] for row in rows], [streams[row] for row in rows])
@@ -175,7 +181,7 @@ def test_who_else_is_in_the_stack_changes_no_bit(recipe, records):
 def test_one_that_diverges_ends_none_of_the_others():
     wild = blobs()
     wild.x[70:80] *= 1e30
-    given = [materials(wild, count) for count in (64, 90, 57)]
+    given = materials(wild, (64, 90, 57))
     made = train_together(STEADY, given, [Streams(0, row) for row in range(3)])
     assert isinstance(made[1], TrainingDivergedError)
     assert "in epoch 1 of 4" in str(made[1])

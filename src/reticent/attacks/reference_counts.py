@@ -19,7 +19,7 @@ CHEAPEST = Needs(references_out=1)
 
 def counts(membership: Membership, targets: Rows, references: Rows) -> Iterator[tuple[Counts, Counts]]:
     """Count each target's references trained on a record and those not, ``(N,)`` each, the target left out."""
-    inside = np.add.reduce(membership.matrix[references], axis=0, dtype=np.int64)
+    inside = np.add.reduce(membership.of(references), axis=0, dtype=np.int64)
     outside = len(references) - inside
     for target in targets:
         own = membership.matrix[target]
@@ -43,7 +43,7 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
                 f"{method}: expected at least {needs.references} reference models besides the target, got {others} for "
                 f"target {target}: {needs.references - others} too few. {_more(membership, references, needs)}"
             )
-    inside = np.add.reduce(membership.matrix[references], axis=0, dtype=np.int64)
+    inside = np.add.reduce(membership.of(references), axis=0, dtype=np.int64)
     if needs.references_in < inside.min() and needs.references_out < len(references) - inside.max():
         return  # even without one more reference of either kind, a target's own
     worst, most = None, 0
@@ -53,7 +53,7 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
             worst, most = (int(target), inside, outside), short
     if worst is None:
         return
-    rows = membership.matrix[references]
+    rows = membership.of(references)
     if len(rows) > 1 and (rows == rows[0]).all():
         raise TooFewReferencesError(
             f"{method}: all {len(rows)} references were trained on the same records (their rows of membership are "

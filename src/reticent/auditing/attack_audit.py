@@ -70,14 +70,17 @@ def audit_attack(
     checks.shape(targets=numbers, expected=(len(values),), meaning="(targets,), one a row of `scores`")
     rates = _options(fprs, confidence, replicates)
     reference = None if reference_scores is None else two_groups(*reference_scores, ndim=2)
-    thresholds = transferred_threshold.thresholds(values, rows, reference)
+    rising = transferred_threshold.pooled(values)
+    thresholds = transferred_threshold.thresholds(values, rows, reference, rising)
     counts, fewest = rows.sum(axis=1), int(rows.sum(axis=1).min())
     grid, found = plot_data.grid(values.shape[1] - fewest), np.empty((len(values), plot_data.POINTS), dtype=np.int64)
+    edges, bins = plot_data.edges(values, rising), np.empty((len(values), 2, plot_data.BINS), dtype=np.int64)
     made: dict[int, tuple[TargetAudit, list[Point]]] = {}
+    del rising
 
     def one_target(t: int, ranked: Ranked) -> None:
         vertices = curve(ranked)
-        found[t] = plot_data.found_at(vertices, grid)
+        found[t], bins[t] = plot_data.found_at(vertices, grid), plot_data.counted(ranked, edges)
         threshold = None if thresholds is None else float(thresholds[t])
         made[t] = _target(int(numbers[t]), ranked, vertices, rates, confidence, threshold)
 
@@ -89,22 +92,12 @@ def audit_attack(
         return drawn.estimate(statistic, np.asarray(observed), pairs, confidence)
 
     def overall(index: int, fpr: float) -> OverallRate:
-        """Summarise one rate, if every target can measure it, and tell whether equal scores decide it."""
         points = [made[t][1][index] for t in range(len(values))]
-        unresolved = OverallRate(
-            fpr=fpr,
-            records_needed=records_needed(fpr),
-            members=inside,
-            non_members=outside,
-            false_positives_allowed=allowed(fpr, outside),
-        )
-        if not unresolved.false_positives_allowed:
-            return unresolved
-        return unresolved.with_(
-            measurable=True,
-            realised_fpr=float(np.mean([point.realised_fpr for point in points])),
-            tpr=mean(len(FIXED) + index, [point.tpr for point in points], inside).with_(tied=tied(points)),
-        )
+        rate = _overall(fpr, points, inside, outside)
+        if not rate.measurable:
+            return rate
+        tpr = mean(len(FIXED) + index, [point.tpr for point in points], inside)
+        return rate.with_(tpr=tpr.with_(tied=tied(points)))
 
     transferred = [one.balanced_accuracy.transferred for one in audited]
     return Audit(
@@ -123,7 +116,7 @@ def audit_attack(
         ),
         targets=audited,
         roc=plot_data.mean_roc(grid, found, counts, confidence),
-        histogram=plot_data.histogram(values, rows),
+        histogram=plot_data.histogram(edges, bins.sum(axis=0)),
         bootstrap=Redrawn(replicates=drawn.replicates, over=drawn.over),
     )
 
@@ -160,6 +153,20 @@ def _target(
         ),
     )
     return audited, points
+
+
+def _overall(fpr: float, points: Sequence[Point], inside: int, outside: int) -> OverallRate:
+    """Summarise one rate without what is found at it, if every target can measure it."""
+    unresolved = OverallRate(
+        fpr=fpr,
+        records_needed=records_needed(fpr),
+        members=inside,
+        non_members=outside,
+        false_positives_allowed=allowed(fpr, outside),
+    )
+    if not unresolved.false_positives_allowed:
+        return unresolved
+    return unresolved.with_(measurable=True, realised_fpr=float(np.mean([point.realised_fpr for point in points])))
 
 
 def _rate(fpr: float, point: Point, confidence: float) -> Rate:

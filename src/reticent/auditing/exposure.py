@@ -168,7 +168,8 @@ class _Group:
 
 def _groups(signals: Signals, inside: Bools) -> tuple[_Group, _Group]:
     """Go once through the margins, by blocks of records, for the IN models and the OUT models of each."""
-    counts = inside.sum(axis=0, dtype=np.int64), (~inside).sum(axis=0, dtype=np.int64)
+    trained = inside.sum(axis=0, dtype=np.int64)
+    counts = trained, len(inside) - trained
     moments = np.empty((2, 2, 2, signals.records))
 
     def seen(block: slice) -> None:

@@ -19,7 +19,7 @@ from scipy.special import stdtr, stdtrit
 
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.crossed_variance import Moments, area_interval, freedom, share_interval
-from reticent.auditing.group_rates import Seen, seen, sizes
+from reticent.auditing.group_rates import Seen, seen
 from reticent.auditing.groups import FEWEST, against_others, careful
 from reticent.auditing.intervals import tail
 from reticent.auditing.partition import Partition
@@ -102,11 +102,10 @@ def _seen(
     partition: Partition, attack: str, scores: Floats, members: Bools, fpr: float | None, confidence: float
 ) -> _Seen:
     codes, count = partition.codes, len(partition.names)
-    inside, outside = sizes(members, codes, count)
+    told = seen(scores, members, codes, count, fpr)
+    inside, outside, area = told.inside, told.outside, told.area
     few = FEWEST if len(members) > 1 else FEWEST_ALONE
     chosen = np.flatnonzero((inside.min(axis=0) >= few) & (outside.min(axis=0) >= few))
-    told = seen(scores, members, codes, count, fpr)
-    area = told.area
     shown: list[AreaShown | None] = [None] * count
     pairs = np.minimum(inside, outside).min(axis=0)
     for g, least in zip(chosen.tolist(), _least(area, chosen, pairs, confidence), strict=True):

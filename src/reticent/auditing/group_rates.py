@@ -8,10 +8,9 @@ group's ROC curve there.
 """
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
@@ -20,26 +19,21 @@ from reticent.auditing.ranked import Ranked
 from reticent.auditing.roc import Point, curve
 
 
-def sizes(members: Bools, codes: Ints, groups: int) -> tuple[Ints, Ints]:
-    """Count each target's members and non-members in each group.
-
-    By each record's group, from 0 to G - 1: ``(T, G)`` each.
-    """
-    inside = np.stack([np.bincount(codes[row], minlength=groups) for row in members])
-    return inside, np.bincount(codes, minlength=groups) - inside
-
-
 @dataclass(frozen=True, eq=False)
 class Seen:
     """What is seen of each group.
 
     Attributes:
+        inside: how many members each target has in it ``(T, G)``.
+        outside: how many non-members.
         area: its AUC, ties counted half.
         found: its TPR at the threshold that gives a false-positive rate over all records, or None without a rate.
         wrong: its own false-positive rate there.
         points: each target's point of the curve over all records at that rate.
     """
 
+    inside: Ints
+    outside: Ints
     area: Moments
     found: Moments | None
     wrong: Moments | None
@@ -52,25 +46,16 @@ def seen(scores: Floats, members: Bools, codes: Ints, groups: int, fpr: float | 
     By each record's group, from 0 to G - 1, and at a rate over all records. Moments mean nothing where a target has
     fewer than two members or non-members. Cost: T sorts.
     """
-    sides = sizes(members, codes, groups)
-    narrow = codes.astype(np.uint16) if groups <= 2**16 else codes  # 16 bits are sorted in one pass.
-    records = np.bincount(codes, minlength=groups)
-    area = _Pooled(sides[0].shape, len(codes))
-    both = [_Thresholded(sides[0].shape, len(codes)) for _ in sides] if fpr is not None else []
+    parts, shape = _Parts(codes, groups), (len(scores), groups)
+    inside, area = np.empty(shape, dtype=np.int64), _Pooled(shape, len(codes))
+    both = [_Thresholded(shape, len(codes)) for _ in range(2)] if fpr is not None else []
     points = []
 
     def look(t: int) -> tuple[_Told, list[tuple[_Told, _Moved]], Point | None]:
-        ranked, row, own = Ranked.of(scores[t], members[t]), np.asarray(scores[t]), members[t]
-        told = _area(ranked, row, own, codes, narrow, sides[0][t], sides[1][t])
-        rates: list[tuple[_Told, _Moved]] = []
-        point = None
-        if fpr is not None:
-            point, called, near, width = _called(ranked, row, fpr)
-            others = np.count_nonzero(~own)
-            moved = np.where(own, 0.0, called - np.count_nonzero(called & ~own) / others) / others
-            for kind, count in ((own, sides[0][t]), (~own, sides[1][t])):
-                slope = np.bincount(codes, (near & kind) / width, groups) / np.maximum(count, 1)
-                rates.append((_share(called, kind, codes, count), _Moved(moved, slope)))
+        ranked, row = Ranked.of(scores[t], members[t]), np.asarray(scores[t])
+        inside[t] = np.bincount(codes.take(np.flatnonzero(members[t])), minlength=groups)
+        told = _area(ranked, row, members[t], parts, inside[t])
+        rates, point = ([], None) if fpr is None else _rates(ranked, row, members[t], parts, fpr)
         scratch.release(scores)
         return told, rates, point
 
@@ -80,8 +65,29 @@ def seen(scores: Floats, members: Bools, codes: Ints, groups: int, fpr: float | 
             one.add_moved(t, *rate, codes)
         if point is not None:
             points.append(point)
+    records = parts.records
     found, wrong = (one.moments(codes, records) for one in both) if both else (None, None)
-    return Seen(area.moments(codes, records), found, wrong, tuple(points))
+    return Seen(inside, records - inside, area.moments(codes, records), found, wrong, tuple(points))
+
+
+class _Parts:
+    """The groups of all records.
+
+    Attributes:
+        codes: each record's group ``(N,)``.
+        narrow: the same in 16 bits where they suffice, which are sorted in one pass.
+        count: number of groups G.
+        records: of each group ``(G,)``.
+        grouped: the groups of records sorted by group ``(N,)``.
+        begin: where each of these groups begins ``(N,)``.
+    """
+
+    def __init__(self, codes: Ints, groups: int) -> None:
+        self.codes, self.count = codes, groups
+        self.narrow = codes.astype(np.uint16) if groups <= 2**16 else codes
+        self.records = np.bincount(codes, minlength=groups)
+        self.grouped = np.repeat(np.arange(groups), self.records)
+        self.begin = np.repeat(np.cumsum(self.records) - self.records, self.records)
 
 
 class _Told(NamedTuple):
@@ -142,43 +148,62 @@ def _per_record(count: Ints) -> Floats:
     return np.asarray(1 / np.sqrt(np.maximum(count, 1) * np.maximum(count - 1, 1)))
 
 
-def _area(
-    ranked: Ranked, scores: Floats, members: Bools, codes: Ints, narrow: NDArray[Any], inside: Ints, outside: Ints
-) -> _Told:
-    """Compute one target's AUC in each group."""
+def _area(ranked: Ranked, scores: Floats, members: Bools, parts: _Parts, inside: Ints) -> _Told:
+    """Compute one target's AUC in each group, of which these are the members ``(G,)``."""
     rising = ranked.order[::-1]
-    order = rising[np.argsort(narrow[rising], kind="stable")]
-    grouped, hit = codes[order], members[order]
-    part = _components(scores[order], hit, grouped, inside, outside)
+    order = rising[np.argsort(parts.narrow[rising], kind="stable")]
+    hit, outside, grouped = members[order], parts.records - inside, parts.grouped
+    part = _components(scores[order], hit, parts, inside, outside)
     observed = np.bincount(grouped, np.where(hit, part, 0.0), len(inside)) / np.maximum(inside, 1)
-    influence = np.empty(len(codes))
-    influence[order] = (part - observed[grouped]) * np.where(
-        hit, _per_record(inside)[grouped], _per_record(outside)[grouped]
+    influence = np.empty(len(order))
+    influence[order] = (part - np.repeat(observed, parts.records)) * np.where(
+        hit, np.repeat(_per_record(inside), parts.records), np.repeat(_per_record(outside), parts.records)
     )
     return _Told(observed, influence)
 
 
-def _components(scores: Floats, members: Bools, codes: Ints, inside: Ints, outside: Ints) -> Floats:
+def _components(scores: Floats, members: Bools, parts: _Parts, inside: Ints, outside: Ints) -> Floats:
     """Return, of records sorted by group and score, the share of the other kind in the group that they are right of.
 
     For a member that is the share of its group's non-members below it, for a non-member that of the members above it.
     """
-    new = np.append(np.True_, (codes[1:] != codes[:-1]) | (scores[1:] != scores[:-1]))
-    first = np.flatnonzero(new)
-    block = np.cumsum(new) - 1
-    start, stop = first[block], np.append(first[1:], len(scores))[block]
-    begin = (np.cumsum(inside + outside) - inside - outside)[codes]
+    new = np.append(np.True_, (parts.grouped[1:] != parts.grouped[:-1]) | (scores[1:] != scores[:-1]))
+    start: Ints | slice = slice(None, -1)
+    stop: Ints | slice = slice(1, None)
+    if not new.all():
+        first = np.flatnonzero(new)
+        block = np.cumsum(new) - 1
+        start, stop = first[block], np.append(first[1:], len(scores))[block]
     hits = np.concatenate([[0], np.cumsum(members)])
     misses = np.arange(len(hits)) - hits
-    below = [(sums[start] + sums[stop]) / 2 - sums[begin] for sums in (hits, misses)]
-    m, n = np.maximum(inside, 1)[codes], np.maximum(outside, 1)[codes]
+    below = [(sums[start] + sums[stop]) / 2 - sums[parts.begin] for sums in (hits, misses)]
+    m, n = (np.repeat(np.maximum(one, 1), parts.records) for one in (inside, outside))
     return np.asarray(np.where(members, below[1] / n, 1 - below[0] / m))
 
 
-def _share(called: Bools, kind: Bools, codes: Ints, inside: Ints) -> _Told:
-    """Compute the share of those of a kind that are called members, in each group."""
-    observed = np.bincount(codes, called & kind, len(inside)) / np.maximum(inside, 1)
-    return _Told(observed, np.where(kind, called - observed[codes], 0.0) * _per_record(inside)[codes])
+def _rates(
+    ranked: Ranked, scores: Floats, members: Bools, parts: _Parts, fpr: float
+) -> tuple[list[tuple[_Told, _Moved]], Point]:
+    """Compute one target's shares of members, and of non-members, that are called members, in each group.
+
+    What a record adds follows from its group, from whether it is a member, and from whether it is called one.
+    """
+    point, called, near, width = _called(ranked, scores, fpr)
+    state = parts.codes + parts.count * (called + 2 * members)
+    tally = np.bincount(state, minlength=4 * parts.count).reshape(2, 2, -1)
+    others = int(tally[0].sum())
+    moved = np.zeros(tally.shape)
+    moved[0] = ((np.arange(2) - tally[0, 1].sum() / others) / others)[:, None]
+    threshold, told = moved.ravel()[state], list[tuple[_Told, _Moved]]()
+    for kind in (1, 0):
+        count = tally[kind].sum(axis=0)
+        observed = tally[kind, 1] / np.maximum(count, 1)
+        influence = np.zeros(tally.shape)
+        influence[kind] = (np.arange(2)[:, None] - observed) * _per_record(count)
+        close = parts.codes.take(np.flatnonzero(near & (members == kind)))
+        slope = np.bincount(close, np.full(len(close), 1 / width), parts.count) / np.maximum(count, 1)
+        told.append((_Told(observed, influence.ravel()[state]), _Moved(threshold, slope)))
+    return told, point
 
 
 def _called(ranked: Ranked, scores: Floats, fpr: float) -> tuple[Point, Bools, Bools, float]:

@@ -23,7 +23,7 @@ from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.comparison.multiple import holm
 from reticent.auditing.crossed_variance import Moments, area_interval, freedom, share_interval
 from reticent.auditing.exposure import Exposure, Masked
-from reticent.auditing.group_rates import Seen, seen, sizes
+from reticent.auditing.group_rates import Seen, seen
 from reticent.auditing.intervals import tail
 from reticent.auditing.partition import Partition
 from reticent.auditing.roc import tied, two_groups
@@ -55,10 +55,9 @@ def groups(
     values, rows = two_groups(checks.array(scores=scores, ndim=2), members, ndim=2)
     checks.shape(codes=partition.codes, expected=(values.shape[1],), meaning="(records,)")
     count = len(partition.names)
-    inside, outside = sizes(rows, partition.codes, count)
-    measurable = (inside.min(axis=0) >= FEWEST) & (outside.min(axis=0) >= FEWEST)
     told = seen(values, rows, partition.codes, count, fpr) if told is None else told
-    area, rate = told.area, told.found
+    inside, outside, area, rate = told.inside, told.outside, told.area, told.found
+    measurable = (inside.min(axis=0) >= FEWEST) & (outside.min(axis=0) >= FEWEST)
     # One threshold serves all groups, so equal scores decide the rate of all or of none.
     ties = tied(told.points)
     pairs, trials = np.minimum(inside, outside).min(axis=0).tolist(), inside.sum(axis=0).tolist()

@@ -85,6 +85,6 @@ def _scores(signals: Signals, eligible: Bools, count: int, targets: Ints, rng: n
     for block in signals.blocks():
         margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
         counts = np.full(margins.shape[1], count)
-        scores[:, block] = residuals(margins, eligible[:, block], counts, targets, rng)
+        scores[:, block] = residuals(margins, eligible[:, block], counts, targets, rng.random(margins.shape))
         scratch.release(scores)
     return scores

@@ -3,10 +3,10 @@
 import numpy as np
 
 from reticent import scratch
-from reticent.arrays import Bools, Floats, Ints
+from reticent.arrays import Floats, Ints
 from reticent.auditing.intervals import clopper_pearson, percentile
+from reticent.auditing.ranked import Ranked
 from reticent.auditing.roc import Roc
-from reticent.auditing.transferred_threshold import some
 from reticent.findings.attack import Histogram, RocCurve
 
 POINTS = 100
@@ -49,12 +49,9 @@ def found_at(curve: Roc, grid: Floats) -> Ints:
     return curve.true_positives[np.searchsorted(curve.false_positives, limits, side="right") - 1]
 
 
-def histogram(scores: Floats, members: Bools) -> Histogram:
-    """Count the scores of members and non-members, pooled over targets.
-
-    `BINS` bins of densities, each of the two with area 1.
-    """
-    low, high = np.quantile(np.clip(some(scores), -LARGEST, LARGEST), [CLIPPED, 1 - CLIPPED])
+def edges(scores: Floats, rising: Floats) -> Floats:
+    """Choose the bins of a histogram of the scores of all targets, which are also given `pooled`."""
+    low, high = (_quantile(rising, share) for share in (CLIPPED, 1 - CLIPPED))
     # Where nearly all scores are equal, the rest still need a width.
     if high - low <= 1e-9 * max(1.0, abs(low), abs(high)):
         ends = [(row.min(), row.max()) for (row,) in scratch.rows(scores)]
@@ -62,11 +59,25 @@ def histogram(scores: Floats, members: Bools) -> Histogram:
     if high - low <= 1e-9 * max(1.0, abs(low), abs(high)):
         room = 0.5 * max(1.0, abs(low))
         low, high = low - room, high + room
-    edges = np.linspace(low, high, BINS + 1)
-    counts = np.zeros((2, BINS))
-    for row, own in scratch.rows(scores, members):
-        for kind, group in enumerate((own, ~own)):
-            below = np.searchsorted(np.sort(row[group]), edges[1:-1], side="left")
-            counts[kind] += np.diff(below, prepend=0, append=np.count_nonzero(group))
+    return np.linspace(low, high, BINS + 1)
+
+
+def _quantile(rising: Floats, share: float) -> float:
+    """Take a quantile, as `numpy.quantile` does, of scores that are in order."""
+    place = (len(rising) - 1) * share
+    two = rising[int(place) : int(place) + 2].clip(-LARGEST, LARGEST)
+    return float(np.quantile(two, place - int(place) if len(two) > 1 else 0.0))
+
+
+def counted(ranked: Ranked, edges: Floats) -> Ints:
+    """Count one target's members and non-members in each bin ``(2, BINS)``; what lies beyond is in the outermost."""
+    places = len(ranked.scores) - np.searchsorted(ranked.scores[::-1], edges[1:-1], side="left")
+    found = ranked.found[places]
+    both = zip((found, places - found), ranked.sizes, strict=True)
+    return np.stack([-np.diff(above, prepend=size, append=0) for above, size in both])
+
+
+def histogram(edges: Floats, counts: Ints) -> Histogram:
+    """Draw how many members and non-members of all targets are in each bin: densities, each of the two with area 1."""
     inside, outside = (one / np.diff(edges) / one.sum() for one in counts)
     return Histogram(edges=tuple(edges.tolist()), members=tuple(inside.tolist()), non_members=tuple(outside.tolist()))

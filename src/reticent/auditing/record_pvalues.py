@@ -15,12 +15,13 @@ the same models and lifts the rate.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import stdtr
 
-from reticent import scratch
+from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.crossed_variance import Moments, share_interval
 from reticent.auditing.exposure import Exposure, Masked
@@ -37,7 +38,7 @@ SURE = 0.99
 NEAR = 0.2
 """Student's tail serves where it gives non-members a rate this near to the one asked for, relatively."""
 CELLS = 2**18
-"""Margins that are put in order at once."""
+"""Margins that are compared at once, a core each."""
 FEWEST_RECORDS = 200
 """Records from which there is a calibration by tenths."""
 
@@ -67,25 +68,45 @@ def record_pvalues(
     """
     among = np.zeros(len(membership), dtype=np.bool_)
     among[references] = True
-    counts = np.maximum((~membership & among[:, None]).sum(axis=0) - 1, 0)
+    counts = np.zeros(signals.records, dtype=np.int64)
+    for model, (row,) in enumerate(scratch.rows(membership)):
+        counts += ~row & among[model]
+    counts = np.maximum(counts - 1, 0)
     if counts.max() < 2:
         return None
     found, ranked = scratch.zeros((len(targets), signals.records)), bool(counts.min() + 1 >= 1 / fpr)
+    told = _ranks if ranked else residuals
+
+    def compare(start: int, margins: NDArray[Any], drawn: Floats) -> None:
+        def some(part: slice) -> None:
+            here = slice(start + part.start, start + part.stop)
+            eligible, own = ~membership[:, here] & among[:, None], margins[:, part].astype(np.float64)
+            found[:, here] = told(own, eligible, counts[here], targets, drawn[:, part])
+
+        ends = np.linspace(0, margins.shape[1], 1 + -(-margins.size // CELLS)).astype(np.int64).tolist()
+        threads.each(some, map(slice, ends, ends[1:]), found.size)
+        scratch.release(found, membership)
+
     for block in signals.blocks():
-        margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
-        eligible = ~membership[:, block] & among[:, None]
-        if ranked:
-            rng.random(margins.shape)  # What residuals would draw.
-        told = _ranks if ranked else residuals
-        found[:, block] = told(margins, eligible, counts[block], targets, rng)
-        scratch.release(found)
+        margins = np.asarray(signals.margins[:, block])[:, :, 0]
+        drawn = rng.random(margins.shape)
+        # What is drawn first serves residuals.
+        compare(block.start, margins, rng.random(margins.shape) if ranked else drawn)
     if ranked:
         return RecordPValues(RecordMethod.RANK, found, counts)
     student, rate = scratch.zeros(found.shape), _Share()
-    for at, (standard, p) in enumerate(scratch.rows(found, student)):
+
+    def students(at: int) -> tuple[Bools, Bools]:
         # Where the models agree to the last digit there is no law of margins, but their number.
-        p[:] = np.where(np.isposinf(standard), 1 / (counts + 1), stdtr(np.maximum(counts - 1, 1), -standard))
-        rate.add(p <= fpr, ~membership[targets[at]] & ~np.isnan(standard))
+        standard = np.asarray(found[at])
+        p = np.where(np.isposinf(standard), 1 / (counts + 1), stdtr(np.maximum(counts - 1, 1), -standard))
+        student[at] = p
+        outside = ~membership[targets[at]] & ~np.isnan(standard)
+        scratch.release(found, student)
+        return p <= fpr, outside
+
+    for called, counted in threads.ordered(students, range(len(targets)), found.size, step="p-values"):
+        rate.add(called, counted)
     # An interval does not help here: it is wide where models differ as a whole, and then Student's tail is off.
     near = abs(rate.estimate(SURE).mean - fpr) <= NEAR * fpr
     if near or len(targets) < 2:
@@ -93,14 +114,11 @@ def record_pvalues(
     return RecordPValues(RecordMethod.RESIDUAL, _by_residuals(found, membership[targets]), counts)
 
 
-def _ranks(margins: Floats, eligible: Bools, counts: Ints, targets: Ints, rng: np.random.Generator) -> Floats:
+def _ranks(margins: Floats, eligible: Bools, counts: Ints, targets: Ints, drawn: Floats) -> Floats:
     """Rank each target among k eligible models, one of which is left out where the target is not itself one."""
-    drawn = np.argmax(np.where(eligible, rng.random(margins.shape), -1.0), axis=0)
-    spare = np.take_along_axis(margins, drawn[None], axis=0)[0]
-    step = max(1, CELLS // len(margins))
-    parts = (slice(start, start + step) for start in range(0, margins.shape[1], step))
-    above = np.concatenate([_at_or_above(margins[:, part], eligible[:, part])[targets] for part in parts], axis=1)
-    own = margins[targets]
+    left_out = np.argmax(np.where(eligible, drawn, -1.0), axis=0)
+    spare = np.take_along_axis(margins, left_out[None], axis=0)[0]
+    above, own = _at_or_above(margins, eligible)[targets], margins[targets]
     return np.asarray((1 + above - np.where(eligible[targets], 1, spare >= own)) / (counts + 1))
 
 

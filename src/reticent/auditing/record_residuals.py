@@ -11,15 +11,15 @@ import numpy as np
 from reticent.arrays import Bools, Floats, Ints
 
 
-def residuals(margins: Floats, eligible: Bools, counts: Ints, targets: Ints, rng: np.random.Generator) -> Floats:
+def residuals(margins: Floats, eligible: Bools, counts: Ints, targets: Ints, drawn: Floats) -> Floats:
     """Standardize each target's margins by those of models without the record.
 
-    Of margins ``(M, n)``, by `counts` k of the models that are eligible, fewer than there are: ``(margin - mean) / s /
-    sqrt(1 + 1 / k)`` with s of divisor k - 1, ``(T, n)``: Student's with k - 1 degrees of freedom where margins are
-    normal and the record left no trace. 0 where nothing varies and the margin is the mean, infinite where it is not;
-    NaN for k below 2.
+    Of margins ``(M, n)``, by `counts` k of the models that are eligible, fewer than there are, in the order of uniform
+    numbers `drawn` ``(M, n)``: ``(margin - mean) / s / sqrt(1 + 1 / k)`` with s of divisor k - 1, ``(T, n)``: Student's
+    with k - 1 degrees of freedom where margins are normal and the record left no trace. 0 where nothing varies and the
+    margin is the mean, infinite where it is not; NaN for k below 2.
     """
-    order = np.argsort(np.where(eligible, rng.random(margins.shape), 2.0), axis=0, kind="stable")
+    order = np.argsort(np.where(eligible, drawn, 2.0), axis=0, kind="stable")
     place = np.argsort(order, axis=0, kind="stable")
     usable = counts > 1
     k = np.where(usable, counts, 2)

@@ -217,13 +217,3 @@ def tnr_at_fnr(scores: ArrayLike, members: ArrayLike, fnr: float) -> Point:
     values, truth = two_groups(scores, members)
     point = roc(-values, ~truth).at_fpr(fnr)
     return Point(**{**point.__dict__, "threshold": -point.threshold})
-
-
-def balanced_accuracy_at(scores: ArrayLike, members: ArrayLike, threshold: float) -> float:
-    """Compute ``(TPR + 1 - FPR) / 2`` at a threshold that was chosen elsewhere.
-
-    Scores at or above it are called members; 0.5 is chance.
-    """
-    values, truth = two_groups(scores, members)
-    called = values >= threshold
-    return float(called[truth].mean() + 1 - called[~truth].mean()) / 2

@@ -17,36 +17,46 @@ POOLED = 2**24
 """Scores of which these are quantiles, at most."""
 
 
-def thresholds(scores: Floats, members: Bools, reference: tuple[Floats, Bools] | None = None) -> Floats | None:
+def thresholds(
+    scores: Floats,
+    members: Bools,
+    reference: tuple[Floats, Bools] | None = None,
+    rising: Floats | None = None,
+) -> Floats | None:
     """Choose a threshold for each target on scores of other models.
 
     Scores of reference models ``(R, N')`` and their membership serve in place of the other targets. None if there is
-    one target and no reference. Cost: T sorts and O(T GRID log N).
+    one target and no reference. `rising` are the targets' scores as `pooled` gives them, where these are at hand. Cost:
+    T sorts and O(T GRID log N).
     """
     targets = len(scores)
     if reference is not None:
-        grid = candidates(some(reference[0]))
+        grid = candidates(pooled(reference[0]))
         return np.full(targets, _best(grid, gaps(*reference, grid).mean(axis=0)))
     if targets == 1:
         return None
-    grid = candidates(some(scores))
+    grid = candidates(pooled(scores) if rising is None else rising)
     each = gaps(scores, members, grid)
     others = each.sum(axis=0) - each
     return np.array([_best(grid, row / (targets - 1)) for row in others])
 
 
-def some(scores: Floats) -> Floats:
-    """Take evenly many of every target's scores ``(T, N)``, all where they are at most `POOLED`: ``(T, n)``."""
+def pooled(scores: Floats) -> Floats:
+    """Put evenly many of every target's scores ``(T, N)`` in order, all where they are at most `POOLED`."""
     step = -(-scores.size // POOLED)
-    return np.stack([row[::step] for (row,) in scratch.rows(scores)])
+    found = np.empty((len(scores), len(range(0, scores.shape[1], step))), scores.dtype)
+    for some, (row,) in zip(found, scratch.rows(scores), strict=True):
+        some[:] = row[::step]
+    rising = found.ravel()
+    rising.sort()
+    return rising
 
 
-def candidates(scores: Floats) -> Floats:
-    """Return the thresholds that are tried.
+def candidates(rising: Floats) -> Floats:
+    """Return the thresholds that are tried, of scores in order.
 
     Increasing and distinct, at most `GRID`.
     """
-    rising = np.sort(scores, axis=None)
     new = np.append(np.True_, rising[1:] != rising[:-1])
     if np.count_nonzero(new) <= GRID:
         return np.asarray(rising[new], dtype=np.float64)

@@ -31,6 +31,8 @@ HEAVIEST = 255 // PIECE
 """The largest weight: `PIECE` of them fit a byte."""
 _CELLS = 2**16
 """Numbers that the search for the best threshold holds at once; they stay in the processor's cache."""
+_ROUNDING = np.float32(1e-5)
+"""More than shares in single precision are off."""
 _exact = cache(exact)
 
 
@@ -203,14 +205,22 @@ def _whole_pieces(inside: Sums, outside: Sums, begins: Rows) -> Floats:
 
 
 def _oracle(ranking: Ranking, inside: Sums, outside: Sums, per_member: Floats, per_non_member: Floats) -> Floats:
-    """Take the best of the thresholds just above each corner; no other vertex of the curve can be better."""
+    """Take the best of the thresholds just above each corner; no other vertex of the curve can be better.
+
+    Nor can a corner be better than the members above the last one of its part, less the non-members above the first.
+    """
     columns = len(per_member)
     best = np.zeros(columns, dtype=np.float32)
     best[np.isnan(per_member + per_non_member)] = np.nan
     high, low = _Scaled(inside, per_member), _Scaled(outside, per_non_member)
     step = max(1, _CELLS // columns)
-    for start in range(0, len(ranking.corners), step):
-        corners = ranking.corners[start : start + step]
+    parts = np.arange(0, len(ranking.corners), step)
+    ends = np.minimum(parts + step, len(ranking.corners)) - 1
+    most = high.first(ranking.above[ranking.corners[ends]]) - low.first(ranking.corners[parts]) + _ROUNDING
+    for part in np.argsort(-np.fmax.reduce(most, axis=1)):
+        if not (most[part] > best).any():
+            continue
+        corners = ranking.corners[parts[part] : parts[part] + step]
         gap = high.first(ranking.above[corners])
         gap -= low.first(corners)
         np.maximum(best, gap.max(axis=0), out=best)

@@ -33,17 +33,25 @@ GROUPS = ("data", "locate", "runs")
 def converted(kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
     """Convert the words of one flag as cyclopts does, but without rounding, and with ~ as the home folder."""
     kinds = {*get_args(kind), kind}  # A flag of a group of flags comes as "int | None".
-    if {int, str} <= kinds:  # A number or a word; the spec says which words there are.
-        word = tokens[-1].value
-        return int(word) if word.isdecimal() else word
+    words = [token.value for token in tokens]
+    if str in kinds and kinds & {int, float}:  # A number or a word; the spec says which words there are.
+        try:
+            return float(words[-1]) if float in kinds else _whole(words[-1])
+        except ValueError:
+            return words[-1]
     if int in kinds:
-        for word in (token.value for token in tokens):
+        for word in words:
             try:
-                int(word, 0 if word.lower().lstrip("+-")[:2] in {"0x", "0o", "0b"} else 10)
+                _whole(word)
             except ValueError:
                 raise ValueError(f"expected a whole number, got {word or 'nothing'}") from None
     value = cyclopts.convert(kind, tokens)
     return opening.path(value) if isinstance(value, Path) else value
+
+
+def _whole(word: str) -> int:
+    """Read a whole number as cyclopts does."""
+    return int(word, 0 if word.lower().lstrip("+-")[:2] in {"0x", "0o", "0b"} else 10)
 
 
 app = cyclopts.App(
@@ -52,6 +60,7 @@ app = cyclopts.App(
     version=VERSION,
     version_flags=["--version"],
     suppress_keyboard_interrupt=False,
+    group_parameters=cyclopts.Group("Parameters", sort_key=0),
     # Words are what they are: a file may be called "[x].npz", and 2.5 is no whole number.
     default_parameter=cyclopts.Parameter(converter=converted, json_dict=False, json_list=False),
 )

@@ -16,7 +16,9 @@ class Attacks(Told):
     """Which attacks to run, and how they are audited."""
 
     set: Setting = None
-    config: Annotated[Path | None, Parameter(help="TOML file with any of these, and [attack.NAME] tables.")] = None
+    config: Annotated[
+        Path | None, Parameter(help="TOML file with any of these, and [attack.NAME] tables; flags win.")
+    ] = None
 
 
 def attack(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from reticent.cli.flags import Flags, Several, refuse
+from reticent.cli.flags import Flags, Several, Switch, refuse
 from reticent.errors import SpecError
 
 
@@ -12,7 +12,7 @@ def compare(
     recipe: Several = None,
     baseline: str | None = None,
     early_stopped: bool = True,
-    augmented: bool = False,
+    augmented: Switch = False,
     fpr: float | None = None,
     flags: Flags = Flags(),  # noqa: B008
     **options: str,

@@ -23,7 +23,7 @@ def list_(*, data_dir: str | None = None) -> None:
     """List the data sets, and say which are here.
 
     Args:
-        data_dir: Where official files are looked for first.
+        data_dir: Folder of official data files. [RETICENT_DATA, then the cache folder]
     """
     from reticent.data.datasets import DATASETS
 
@@ -42,7 +42,7 @@ def show_(name: str, /, *, data_dir: str | None = None) -> None:
 
     Args:
         name: A name that `reticent data list` shows.
-        data_dir: Where official files are looked for first.
+        data_dir: Folder of official data files. [RETICENT_DATA, then the cache folder]
 
     Raises:
         UnknownNameError: no such data set.
@@ -75,7 +75,7 @@ def check(name: str, /, *, reading: DataFlags = DataFlags(), data_dir: str | Non
     Args:
         name: A name that `reticent data list` shows, a file or a folder of your own, or module:function.
         reading: how a table's columns, or a folder's pictures, are read.
-        data_dir: Where official files are looked for first.
+        data_dir: Folder of official data files. [RETICENT_DATA, then the cache folder]
 
     Raises:
         ColumnsError: columns of a table cannot be features as they are; how all are read is shown first.
@@ -105,7 +105,7 @@ def fetch(name: str, /, *, data_dir: str | None = None) -> Sequence[Path]:
 
     Args:
         name: A name that `reticent data list` shows.
-        data_dir: Where the files go; by default RETICENT_DATA, or else the user's cache folder.
+        data_dir: Folder that the files go into. [RETICENT_DATA, then the cache folder]
 
     Returns:
         Those files.

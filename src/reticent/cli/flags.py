@@ -3,11 +3,12 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
 from types import GenericAlias
 from typing import Annotated, Any, Literal, NoReturn, TypeVar, get_args, get_origin
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 from pydantic.fields import FieldInfo
 
 from reticent.errors import Problems, SpecError, nearest
@@ -18,7 +19,7 @@ from reticent.training.recipe import Recipe
 Kind = TypeVar("Kind")
 Several = Annotated[list[str] | None, Parameter(negative="")]
 """A flag that may be repeated."""
-Switch = Annotated[bool, Parameter(negative="")]
+Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 Setting = Annotated[
     list[str] | None,
     Parameter(
@@ -41,10 +42,26 @@ KEYS = {"architecture": "recipe.architecture.name"}
 """Flags that change a part of a table, whose rest may stand in the file."""
 WORDS: dict[str, type | GenericAlias] = {"defense": list[str], "max_epsilon": str}
 """Flags whose words say more than one value of their option does."""
+REPEATED = {"defense": " reticent compare takes several: repeat it."}
+"""What the help says where it is not that a flag may be repeated for several values."""
 DATA = tuple(DataOptions.model_fields)
 ATTACK = tuple(key for key in AttackConfig.model_fields if key != "attack")
 SUBJECT = tuple(key for key in AuditConfig.model_fields if key not in {*DATA, *ATTACK, "attack", "recipe", "queries"})
 TRAINING = (*RECIPE[1:], "models", "seed", "workers", "device", "stack", "store", "data_dir", "attacks", "delta")
+
+GROUPS = {
+    Group("Data", sort_key=1): {
+        "dataset", "data_dir", "records", "validation", "reference", "population", "unit", "group_by", *DATA
+    },
+    Group("Models", sort_key=2): {"models", *RECIPE, "defense", "seed"},
+    Group("Attacks and their numbers", sort_key=3): {
+        "attacks", "replicates", "confidence", "delta", "promised_epsilon", "control", "also_non_adaptive"
+    },
+    Group("Machine and files", sort_key=4): {
+        "workers", "executor", "address", "device", "stack", "store", "out", "format", "records_format"
+    },
+}  # fmt: skip
+"""Which flags stand together in the help, below what a verb has of its own."""
 
 
 def flags(*keys: str, of: Mapping[str, FieldInfo] = FIELDS, **texts: str) -> Callable[[type[Kind]], type[Kind]]:
@@ -66,8 +83,18 @@ def _flag(key: str, field: FieldInfo, text: str | None) -> Any:
     if text is None:
         text, usual = described(field)
         usual = "what suits the data set" if key in RECIPE and field.default is not None else usual
-        text += " Repeat it for several." * repeated + f" [{usual}]" * (usual not in {"", "False"})
-    return Annotated[kind | None, Parameter(name=f"--{spelled(key)}", help=text, negative="" if repeated else None)]
+        text += REPEATED.get(key, " Repeat it for several.") * repeated + f" [{usual}]" * (usual not in {"", "False"})
+    number = kind in {int, float}
+    return Annotated[
+        kind | str | None if number else kind | None,  # The spec refuses a word, with all else that is wrong.
+        Parameter(
+            name=f"--{spelled(key)}",
+            help=text,
+            negative="" if repeated else None,
+            group=next((group for group, keys in GROUPS.items() if key in keys), None),
+            metavar=kind.__name__.upper() if number else None,
+        ),
+    ]
 
 
 def spelled(key: str) -> str:
@@ -163,7 +190,7 @@ class Flags(Told):
         if options:
             written = defense or (read_toml(self.config).get("defense") if self.config else None)
             if not isinstance(written, (str, dict)):
-                refuse(options)
+                self._refused(options, values)
             table = {"name": written} if isinstance(written, str) else dict(written)
             for key, value in ((key.replace("-", "_"), toml_or_text(value)) for key, value in options.items()):
                 if not defense and key not in table and ":" in str(table.get("name")):
@@ -172,6 +199,18 @@ class Flags(Told):
                     table[key] = value
             defense = table
         return values if defense is None else values | {"defense": defense}
+
+    def _refused(self, options: Mapping[str, str], values: Options) -> NoReturn:
+        """Refuse flags that no verb has, with all else that is wrong."""
+        from reticent.jobs.config import gather
+
+        problems = Problems()
+        looks: tuple[Callable[[], object], ...] = (partial(refuse, options), partial(gather, self.config, values))
+        for look in looks:
+            with problems.here():
+                look()
+        problems.tell()
+        raise AssertionError("nothing was refused")
 
 
 def refuse(options: Mapping[str, str], defenses: Sequence[str] | None = None) -> NoReturn:

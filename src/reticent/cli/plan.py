@@ -1,17 +1,17 @@
 """``reticent plan``: what an audit would cost and could resolve."""
 
-from reticent.cli.flags import Flags
+from reticent.cli.flags import Flags, Switch
 from reticent.cli.screen import show
 
 
-def plan(*, curve: bool = False, flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
+def plan(*, curve: Switch = False, flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
     """Estimate time, memory, disk and the smallest resolvable false-positive rate of an audit, from one probe.
 
     Args:
         curve: Also audit models of a sixteenth, an eighth and a quarter of the records, and predict the leak of models
             that are trained on all of them; this takes about half as long as the audit itself.
         flags: the same as for `reticent audit`.
-        options: An option of the defense.
+        options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.
     """
     from reticent.cli.job import Screen
     from reticent.jobs.config import gather, prepare

@@ -52,6 +52,7 @@ def _forget_sizes() -> None:
 
 def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence[object]]:
     """Run a command; beside its exit code stands what it returns: the files it wrote, or the runs it removed."""
+    _tell_whole_help(app, sys.argv[1:] if tokens is None else tokens)
     try:
         with heard():
             made = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
@@ -72,6 +73,17 @@ def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence
         traceback.print_exc()
         return refuse("a fault of reticent, and not of yours: please report what is above"), ()
     return 0, made or ()
+
+
+def _tell_whole_help(app: cyclopts.App, words: Sequence[str]) -> None:
+    """Have a verb's help say what its function says of it, and not only the line of the list of verbs."""
+    if not {"--help", "-h"}.isdisjoint(words):
+        for word in words:
+            if word.startswith("-") or word not in set(app):
+                break
+            app = app[word]
+        if app.default_command is not None:
+            app.help = None
 
 
 def interrupted(error: KeyboardInterrupt, words: Sequence[str]) -> int:

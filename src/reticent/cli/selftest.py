@@ -13,7 +13,7 @@ def selftest(*, only: Several = None, json: Switch = False) -> None:
     Args:
         only: A group of checks to run; repeat it for several. By default all: metrics, limits, epsilon, margins,
             membership, memorisation, formulas, leak, null, own-references, networks, eval-mode, optimizers and engine.
-        json: Print JSON for programs instead of a table.
+        json: As JSON, for programs.
 
     Raises:
         SystemExit: with 1 if a number is wrong.

@@ -17,6 +17,8 @@ def study(
     scale: str = "tiny",
     setting: Several = None,
     seeds: int | None = None,
+    dataset: str | None = None,
+    label: str | None = None,
     data_dir: Path | None = None,
     store: str = "reticent-store",
     out: Path | None = None,
@@ -35,9 +37,11 @@ def study(
             (a part of it, for one GPU; of the studies of CWRF and PPTP that train defenses).
         setting: One of the scale's settings; repeat it for several. [all]
         seeds: How many seeds. [as the scale says]
-        data_dir: Folder of official data files; then RETICENT_DATA, then the cache folder.
-        store: Folder of finished models; they are never trained twice.
-        out: Folder for the page, the figures and the numbers. [reticent-study/NAME-SCALE]
+        dataset: A table of your own, in the place of the scale's: a file, as `reticent audit` takes it. [none]
+        label: For csv and Parquet files: the label's column. [the one named label, y, target or class]
+        data_dir: Folder of official data files. [RETICENT_DATA, then the cache folder]
+        store: Folder of finished models, never trained twice.
+        out: Folder for the page, the figures and the numbers. [reticent-study/NAME-SCALE, and the name of --dataset]
         workers: Processes to train in. [one a core]
         device: auto, cpu, cuda or cuda:N.
     """
@@ -69,6 +73,8 @@ def study(
             scale=scale,
             settings=setting or (),
             seeds=seeds,
+            dataset=dataset,
+            label=label,
             data_dir=data_dir,
             store=store,
             out=out,

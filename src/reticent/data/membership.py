@@ -112,6 +112,10 @@ class Membership:
         """Return the sorted ids of the records that one model was trained on."""
         return np.flatnonzero(self.matrix[model])
 
+    def of(self, models: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Give the rows of some models ``(K, N)``: the matrix itself where these are all."""
+        return self.matrix if np.array_equal(models, np.arange(self.models)) else self.matrix[models]
+
     @property
     def digest(self) -> str:
         """Content hash (SHA-256, hexadecimal)."""

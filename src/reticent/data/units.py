@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from reticent import arrays
 from reticent.data import number_formats
@@ -26,10 +24,12 @@ class Units:
     Attributes:
         column: what it was read from.
         codes: ``int64 (N,)`` from 0 to U - 1; each unit has a record.
+        names: of the units: their values in the column.
     """
 
     column: str
     codes: Codes
+    names: tuple[str, ...]
 
     @classmethod
     def of(cls, column: str, values: ArrayLike) -> "Units":
@@ -48,7 +48,7 @@ class Units:
                 f"unit: {column!r} has a value of its own for each of {len(texts):,} records, so that records are "
                 "units already: leave it out"
             )
-        return cls(column, codes.astype(np.int64))
+        return cls(column, codes.astype(np.int64), tuple(found.tolist()))
 
     @property
     def count(self) -> int:
@@ -72,12 +72,16 @@ class Units:
 
     def among(self, ids: NDArray[np.int64]) -> "Units":
         """Keep some of the records ``(K,)``, and the units that have one, in their order."""
-        return Units(self.column, np.unique(self.codes[ids], return_inverse=True)[1].astype(np.int64))
+        kept, codes = np.unique(self.codes[ids], return_inverse=True)
+        return Units(self.column, codes.astype(np.int64), tuple(self.names[code] for code in kept))
 
     def together(self, groups: Codes) -> Codes:
         """Join units that share exact duplicates ``(N,)``: the first record of what must stay in one role."""
         ends = self.count + groups
         size = int(ends.max()) + 1
+        from scipy.sparse import coo_array  # Slow to load, and of use to few.
+        from scipy.sparse.csgraph import connected_components
+
         edges = coo_array((np.ones(len(groups)), (self.codes, ends)), shape=(size, size))
         parts = connected_components(edges, directed=False)[1][self.codes]
         _, first, codes = np.unique(parts, return_index=True, return_inverse=True)

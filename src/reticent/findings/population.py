@@ -150,11 +150,17 @@ class Population(Finding):
     "Only of outputs that were brought: how many models attacks may learn from."
     membership_digest: Annotated[str | None, LeftOut] = None
     "Hash of who was trained on what."
+    shares: Annotated[tuple[Share, Share] | None, LeftOut] = None
+    """Only where records differ, by more than chance allows, in which share of the models was trained on them: the
+    least and the largest share."""
     stacked: Annotated[Literal[True] | None, LeftOut] = None
     "Only where models were trained as one batched computation; trained alone, their last bits may be others."
     queries: Annotated[Plain | None, LeftOut] = None
     "How each record was shown to the models: `mirror`, `shift`."
     accuracy: Annotated[Accuracy | None, LeftOut] = None
+    "Of all models."
+    accuracy_of_targets: Annotated[Accuracy | None, LeftOut] = None
+    "Of the audited models, only where these are not all."
     health: tuple[Unlearned, ...] | None = None
     "Models that did not learn; empty if there are none, `null` where margins alone were given and do not tell."
     per_model: tuple[ModelFacts, ...] = ()
@@ -173,6 +179,16 @@ class Population(Finding):
                 mean = fmean(getattr(one, f"accuracy_{side}") for one in self.per_model)
                 agree(f"accuracy.{side}.mean", round(mean, 6), round(getattr(self.accuracy, side).mean, 6))
         return self
+
+    @property
+    def audited_models(self) -> int:
+        """How many models are audited."""
+        return self.models if self.targets is None else len(self.targets)
+
+    @property
+    def audited_accuracy(self) -> Accuracy | None:
+        """The accuracy of the audited models, or None if it is not known."""
+        return self.accuracy if self.audited_models == self.models else self.accuracy_of_targets
 
     @property
     def unlearned(self) -> int:

@@ -66,6 +66,45 @@ BLOCK = 2**13
 """Rows that are made at once."""
 
 
+OF_UNITS = (
+    "exposure",
+    "exposure_error",
+    "distance",
+    "distance_p",
+    "distance_p_corrected",
+    "probability",
+    "probability_low",
+    "probability_high",
+    "found_at_own_rate",
+    "found_low",
+    "found_high",
+    "memorisation",
+    "memorisation_error",
+    "margin_in",
+    "margin_out",
+    "models_in",
+    "models_out",
+)
+"""The columns of ``records.csv`` that ``units.csv`` has too, after the unit and the number of its records."""
+
+
+@dataclass(frozen=True, slots=True)
+class UnitRow:
+    """One unit of several records, such as a person, measured as a record is: a line of ``units.csv``.
+
+    Its margin is the mean of its records'; `measured.record` is its place among the units.
+    """
+
+    unit: str
+    records: int
+    measured: RecordRow
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values under the names, and in the order, of ``units.csv``."""
+        own = {name: getattr(self.measured, name) for name in OF_UNITS}
+        return {"unit": self.unit, "records": self.records, **own}
+
+
 class RecordTable(Sequence[RecordRow]):
     """The rows of all records, the most exposed first, kept by column: a million take the room of their numbers.
 

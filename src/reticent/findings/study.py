@@ -241,6 +241,8 @@ class Setting(Finding):
     digest: str
     "Of the data."
     facts: Plain
+    notes: tuple[str, ...] = ()
+    "What was chosen, or went otherwise than meant, while it ran."
 
 
 class Scale(Finding):

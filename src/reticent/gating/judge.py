@@ -74,8 +74,19 @@ def _auc(document: AuditDocument, limit: float, doubts: Sequence[Objection], all
         if attack.excess is None
         else _beyond(attack, 0.5, attack.excess.auc)
         for attack in attacks
+        if not _uncompared(attack)
     ]
-    return compare(f"AUC at most {limit:g}", limit, found, [], doubts, allow, "attacks")
+    return compare(f"AUC at most {limit:g}", limit, found, _absent(attacks), doubts, allow, "attacks")
+
+
+def _uncompared(attack: Audit) -> bool:
+    """Tell whether what an attack finds beyond the blind baseline may be the same difference, told better."""
+    return attack.excess is not None and not attack.excess.counts
+
+
+def _absent(attacks: Sequence[Audit]) -> list[Objection]:
+    names = [attack.name for attack in attacks if _uncompared(attack)]
+    return [Objection(Doubt.RECORDS_DIFFER, say.UNCOMPARED + ", ".join(names))] if names else []
 
 
 def _beyond(attack: Audit, chance: float, excess: PairedDifference) -> Found:
@@ -98,8 +109,10 @@ def _turned(found: Found, attacks: int) -> Found:
 def _tpr(
     document: AuditDocument, fpr: float, limit: float, doubts: Sequence[Objection], allow: Sequence[Doubt]
 ) -> Check:
-    found, absent, tied = list[Found](), list[Objection](), list[str]()
+    found, absent, tied = list[Found](), _absent(document.attacks), list[str]()
     for attack in document.attacks:
+        if _uncompared(attack):
+            continue
         rate = next((one for one in attack.rates if isclose(one.fpr, fpr, rel_tol=1e-9)), None)
         if rate is None:
             absent.append(Objection(Doubt.NO_RATE, say.no_rate(fpr, attack)))
@@ -198,7 +211,7 @@ def _epsilon(found: EpsilonAudit, limits: Limits, limit: float, doubts: Sequence
         return Check(name=name, limit=limit, outcome=Outcome.FAILED, message=message, **facts)
     above = found.accountant
     if above is None or delta is None or above.delta > delta:
-        why = Objection(Doubt.NO_ACCOUNTANT, say.no_upper(lower, above))
+        why = Objection(Doubt.NO_ACCOUNTANT, say.no_upper(lower, above, found.of_record))
         return unjudged(name, limit, why, limits.allow, **facts)
     facts["bound"] = above.epsilon
     if above.epsilon > limit:
@@ -214,16 +227,18 @@ def _epsilon(found: EpsilonAudit, limits: Limits, limit: float, doubts: Sequence
 
 
 def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> Check:
-    """Hold the lower limit of the mean accuracy on non-members against a limit: a broken model is private and useless.
+    """Hold the lower limit of the audited models' mean accuracy on non-members against a limit.
 
-    The interval is Student's over models with the largest variance that records may add, ``p (1 - p) / N`` for N
-    records, or units, whose records may be right or wrong as one; for one model, Clopper-Pearson's.
+    A broken model is private and useless. The interval is Student's over models with the largest variance that records
+    may add, ``p (1 - p) / N`` for N records, or units, whose records may be right or wrong as one; for one model,
+    Clopper-Pearson's.
     """
     name, population = f"accuracy on non-members at least {limit:g}", document.population
-    records, models = document.data.units or document.data.records, population.models
-    if population.accuracy is None or not records or not models:
+    records, models = document.data.units or document.data.records, population.audited_models
+    right = population.audited_accuracy
+    if right is None or not records or not models:
         return unjudged(name, limit, Objection(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
-    mean, std = population.accuracy.non_members.mean, population.accuracy.non_members.std
+    mean, std = right.non_members.mean, right.non_members.std
     if models < 2:
         others = max(1, min(target.non_members for one in document.attacks for target in one.targets))
         low, high = (float(end) for end in clopper_pearson(round(mean * others), others, CONFIDENCE))

@@ -233,6 +233,8 @@ def run(
     if problem.signals.models == 1:
         config = _alone(config)
     signals = problem.signals
+    groups = alike(signals)
+    _once(groups, problem.membership.matrix)
     partitions = grouping.of_outputs(signals.labels, brought.groups)
     records = None if brought.records is None else same_records(brought.records, signals.labels)
     if records is not None:
@@ -241,7 +243,7 @@ def run(
     ids = audited(problem, config)
     notices = [
         *signals.notices,
-        *copies(alike(signals)),
+        *copies(groups),
         *unaudited(np.setdiff1d(np.arange(signals.records), ids), signals.records),
     ]
     facts = outputs.population_facts(problem, notices)
@@ -256,7 +258,7 @@ def run(
         work.tell(f"attacks: about {duration(seconds(size, specs, settings))}")
     with work.on("scoring"):
         work.tell("blind baseline")
-        members = problem.membership.matrix[problem.targets]
+        members = problem.membership.of(problem.targets)
         blind = blind_baseline(members, problem.signals.labels, records, ids, settings)
         measured = measure(problem, specs, settings, ids=ids, partitions=partitions, blind=blind, progress=work.tell)
         checked = null(problem, specs, measured.audits, settings, work.tell) if config.control == "null" else None
@@ -280,6 +282,19 @@ def run(
     rows = measured.rows(ids, problem.signals.labels, partitions=partitions)
     files = () if output is None else write_audit(output, found, rows, records_format=config.records_format)
     return Attacked(found, files, rows, measured.scores, ids, measured.p_member, problem)
+
+
+def _once(groups: Sequence[Sequence[int]], membership: NDArray[np.bool_]) -> None:
+    """Refuse one model that was brought several times: an audit would take it for so many."""
+    for group in groups:
+        seen: dict[bytes, int] = {}
+        for model in group:
+            first = seen.setdefault(membership[model].tobytes(), model)
+            if first != model:
+                raise InputError(
+                    f"model {model} has the answers and the membership of model {first} on every record: expected each "
+                    "model once, since a repeated one counts as further evidence; leave it out"
+                )
 
 
 def _alone(config: AttackConfig) -> AttackConfig:

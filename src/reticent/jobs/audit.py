@@ -13,12 +13,13 @@ from reticent.arrays import Floats
 from reticent.attacks.base import Problem
 from reticent.data.persons import person_columns
 from reticent.findings.audit import AuditDocument, Control, NonAdaptive
-from reticent.findings.records import PICTURED
+from reticent.findings.records import PICTURED, UnitRow
 from reticent.jobs import document
 from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measurement, Settings, measure
 from reticent.jobs.non_adaptive import non_adaptive
+from reticent.jobs.of_units import by_unit
 from reticent.jobs.probes import inputs
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
@@ -29,12 +30,12 @@ from reticent.population.train import Callback, train
 from reticent.population.using import using
 from reticent.population.worker import Made
 from reticent.procedures import entry
+from reticent.procedures.user import told
 from reticent.report import parquet
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
 from reticent.say.population import fewer, of_units, repeated, several_records, training
-from reticent.spec import full
 from reticent.store import at
 
 
@@ -44,11 +45,13 @@ class Audited(AuditReported):
 
     Attributes:
         findings: what ``audit.json`` holds, typed.
-        files: report.html, records.csv, audit.json, and named.csv where there is a population.
+        files: report.html, records.csv, audit.json, named.csv where there is a population, and units.csv with `unit`.
         membership: booleans ``(M, N)``: who was trained on what.
+        units: with `unit`, what ``units.csv`` holds, the most exposed first.
     """
 
     membership: NDArray[np.bool_]
+    units: tuple[UnitRow, ...] = ()
 
 
 def audit(
@@ -137,7 +140,10 @@ def evaluate(job: Job, work: Work) -> Evaluated:
             probed=population_signals.probed(job.population, store, made),
             inputs=inputs(job.attacks, job.records, roles.audited, roles.population),
         )
-        settings = Settings.of(job.config, document.accountant(made))
+        proof = document.accountant(made)
+        settings = Settings.of(job.config, proof)
+        if job.units is not None:
+            settings = Settings.of(job.config, document.accountant_of_units(made, job.units.largest), proof)
         ids = roles.audited
         measured = measure(problem, job.attacks, settings, ids=ids, partitions=job.partitions, progress=work.tell)
     unaware = control = None
@@ -155,10 +161,12 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
     job, measured = evaluated.job, evaluated.measured
     found = assembled(evaluated)
     records, ids = job.records, job.population.roles.audited
-    rows = measured.rows(ids, records.y[ids], records.class_names, job.partitions)
+    listed = job.partitions if job.units is None else (*job.partitions, by_unit(job.units))
+    rows = measured.rows(ids, records.y[ids], records.class_names, listed)
+    units = () if measured.units is None else measured.units.rows()
     pictures = job.records.thumbnails(row.record for row in rows[:PICTURED])
-    files = write_audit(output, found, rows, pictures, measured.names, records_format=job.config.records_format)
-    return Audited(found, files, rows, measured.scores, ids, measured.p_member, job.population.membership.matrix)
+    files = write_audit(output, found, rows, pictures, measured.names, units, records_format=job.config.records_format)
+    return Audited(found, files, rows, measured.scores, ids, measured.p_member, job.population.membership.matrix, units)
 
 
 def assembled(evaluated: Evaluated) -> AuditDocument:
@@ -167,7 +175,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
     facts = document.population_facts(job.population, made)
     found = measured.document(
         data=document.data_facts(job.records, job.population.roles, job.units),
-        recipe=full(job.population.recipe),
+        recipe=told(job.population.recipe),
         population=facts,
         environment=evaluated.work.trained(job, made, stages=stage_costs(made)),
         control=evaluated.control,

@@ -139,31 +139,50 @@ def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
     if wrong is not None:
         # Values that are wrong by themselves are no fault of a file that is right by itself.
         blameless = _contradiction(alone) is None and _contradiction(gather(None, values)) is not None
-        raise wrong if blameless else wrong.prefixed(f"{file}: ")
+        problems.found.append(wrong if blameless else wrong.prefixed(f"{file}: "))
+        _options(dict(config) | {"defense": None}, problems, "")
+        problems.tell()
     return config
 
 
 def _read(tree: Options, problems: Problems, where: str) -> Options:
     """Bring what was said into tables, and gather all that is wrong with its keys and values.
 
-    Options of methods are looked at only where something else is wrong: what they must be may depend on the data.
+    Methods and their options are looked at only where something else is wrong: later, they are with the data.
     """
     wrong, known = len(problems.found), {*AuditConfig.model_fields, *Recipe.model_fields, *SHORT}
     for key in [key for key in tree if key not in known]:
         with problems.here(where):
-            raise SpecError(_unknown(key, tree[key], tree.get("defense"), known))
+            raise SpecError(_unknown(key, tree[key], tree.get("defense"), known), [key])
     tree = {key: value for key, value in tree.items() if key in known}
     with problems.here(where):
         tree = _shorthand(tree)
         AuditConfig(**tree)
-    recipe, options = tree.get("recipe"), tree.get("attack", {})
-    if len(problems.found) > wrong and isinstance(recipe, dict):
+    if len(problems.found) > wrong:
+        _options(tree, problems, where)
+    return tree
+
+
+def _options(tree: Options, problems: Problems, where: str) -> None:
+    """Gather what is wrong with methods, and with options of methods that are named."""
+    recipe, options, queries = (tree.get(key) or {} for key in ("recipe", "attack", "queries"))
+    if isinstance(recipe, dict):
         with problems.here(where):
-            Recipe(**{key: value for key, value in recipe.items() if key not in METHODS})
-    if len(problems.found) > wrong and isinstance(options, dict):
+            build_recipe({}, {key: part for key, part in recipe.items() if key not in METHODS or _named(part)})
+    if isinstance(options, dict):
         with problems.here(where):
             build_attacks(AttackConfig(attacks=tree.get("attacks", ()), attack=options))
-    return tree
+    if isinstance(queries, dict):
+        with problems.here(where):
+            Queries(**queries)
+    if _named(tree.get("defense")):
+        with problems.here(where):
+            defended({}, tree["defense"])
+
+
+def _named(method: Any) -> bool:
+    """Whether a method is named; only its options may stand in a file, where the data set suggests its name."""
+    return isinstance(method.get("name") if isinstance(method, Mapping) else method, str)
 
 
 def _contradiction(config: AuditConfig) -> InputError | None:
@@ -195,7 +214,7 @@ def _shorthand(tree: dict[str, Any]) -> dict[str, Any]:
         raise SpecError(f"recipe: expected a table, got {recipe!r}")
     twice = [key for key in tree if key in recipe]
     if twice:
-        raise SpecError(f"{twice[0]}: given twice, at the top and in [recipe]: leave one out")
+        raise SpecError(f"{twice[0]}: given twice, at the top and in [recipe]: leave one out", twice[:1])
     recipe = {key: value for key, value in tree.items() if key in recipe_keys} | recipe
     rest = {key: value for key, value in tree.items() if key in known}
     return rest | ({"recipe": recipe} if recipe else {})
@@ -221,12 +240,12 @@ def prepare(
     """
     from reticent.population.worker import choose_device
 
-    device = choose_device(config.device, elsewhere=config.executor == "ray")
     suggested: Options = dict(DATASETS[config.dataset].suggested) if config.dataset in DATASETS else {}
     usual: int = suggested.pop("models", DEFAULT_MODELS)
     models = config.models or usual
-    trainer = executor(config, device, models)
     problems, attacks = Problems(), tuple[Spec, ...]()
+    with problems.here():
+        trainer = executor(config, choose_device(config.device, elsewhere=config.executor == "ray"), models)
     with problems.here():
         attacks = build_attacks(config) if attacked else ()
     with problems.here():

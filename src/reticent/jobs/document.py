@@ -11,6 +11,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from reticent import resident
 from reticent.arrays import Ints
 from reticent.auditing.exposure import Exposure, Masked
 from reticent.auditing.membership_probability import MembershipProbability
@@ -98,7 +99,7 @@ def accuracy(models: Sequence[ModelFacts]) -> Accuracy:
 
 
 def accountant(made: Sequence[Made]) -> Accountant | None:
-    """State the epsilon that training proves: the largest of all models, at the largest delta."""
+    """State the epsilon that training proves of a record: the largest of all models, at the largest delta."""
     known = [one.facts.accountant for one in made if one.facts.accountant is not None]
     if not known or len(known) < len(made):
         return None
@@ -109,6 +110,20 @@ def accountant(made: Sequence[Made]) -> Accountant | None:
     )
 
 
+def accountant_of_units(made: Sequence[Made], records: int) -> Accountant | None:
+    """State the epsilon that follows for units of so many records at most; None where none does."""
+    proofs = [one.facts.accountant for one in made if one.facts.accountant is not None]
+    if not proofs or len(proofs) < len(made):
+        return None
+    from reticent.procedures.dpsgd.accounting import Steps, of_group  # With torch.
+
+    found = [of_group(records, one.noise, Steps(one.sample_rate, one.steps, one.delta)) for one in proofs]
+    known = [one.epsilon for one in found if one is not None]
+    if len(known) < len(found):
+        return None
+    return Accountant(epsilon=max(known), delta=max(one.delta for one in proofs), source="rdp", records=records)
+
+
 def notices(made: Sequence[Made]) -> list[str]:
     """Gather what training has to say of its models, each sentence once; some models' with how many they are."""
     said = Counter(text for one in made for text in dict.fromkeys(one.facts.notices))
@@ -117,20 +132,37 @@ def notices(made: Sequence[Made]) -> list[str]:
 
 
 def health(made: Sequence[Made]) -> tuple[Unlearned, ...]:
-    """Find models that label their own members no better than the largest class would."""
+    """Find models that label records no better than the largest class would."""
     told = (
-        unlearned(one.model, one.facts.accuracy_members, one.facts.largest_class_share, one.facts.members)
+        unlearned(
+            one.model,
+            one.facts.accuracy_members,
+            one.facts.largest_class_share,
+            one.facts.members,
+            (one.facts.accuracy_non_members, one.facts.members),  # Each record is in half of the models.
+        )
         for one in made
     )
     return tuple(one for one in told if one is not None)
 
 
-def unlearned(model: int, accuracy: float, share: float, members: int) -> Unlearned | None:
-    """Tell that a model labels its own members no better than naming one class would, by more than chance allows."""
-    chance = share + 3 * (share * (1 - share) / members) ** 0.5
-    if accuracy > chance:
+def unlearned(
+    model: int, accuracy: float, share: float, members: int, others: tuple[float, int] = (0.0, 0)
+) -> Unlearned | None:
+    """Tell that a model labels its members, and all records, no better than naming one class would, beyond chance.
+
+    `others` are the accuracy on non-members and their number.
+    """
+    outside, count = others
+    both = members + count
+    if accuracy > _chance(share, members) or accuracy * members + outside * count > _chance(share, both) * both:
         return None
-    return Unlearned(model=model, problem=problem(accuracy, share, chance, members))
+    return Unlearned(model=model, problem=problem(accuracy, share, _chance(share, members), members))
+
+
+def _chance(share: float, records: int) -> float:
+    """How often naming one class may be right by chance."""
+    return float(share + 3 * (share * (1 - share) / records) ** 0.5)
 
 
 def versions(**more: Any) -> Environment:
@@ -150,9 +182,7 @@ def versions(**more: Any) -> Environment:
 def peak_memory() -> int:
     """Return the largest memory that this process and its ended children held, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
-    own = sys.modules.get("reticent.training.memory")
-    largest = own.peak_of_process() if own else unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(largest) + unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return resident.largest() + unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 
 
 def record_rows(

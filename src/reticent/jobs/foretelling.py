@@ -24,6 +24,8 @@ ALONE = 0.2
 """Share of the work that one core does, however many there are (0.14 of 30,000 records of 256 models)."""
 UNCACHED = 1.5
 """What an answer costs where caches do not hold all, in times of the probe's (1.6 of 100,000 records of 256 models)."""
+SOON = 60.0
+"""Seconds: where the smaller probe foretells less, it is enough, and `reticent plan` does not wait for the larger."""
 MOST_MODELS = 64
 """Models of a probe, at most: from there on a model costs about as much as target, however many there are."""
 WARM = 8
@@ -47,9 +49,10 @@ class Size(NamedTuple):
 def seconds(size: Size, attacks: Sequence[Spec], settings: Settings) -> float:
     """Foretell how long attacks and audit take, without attacks that look at more than outputs.
 
-    Cost grows with the records by a constant a record, and something that does not grow: two probes tell both; and in
-    proportion to the models. Probes are too small for more than one core; what cores share in a large audit is taken
-    off. What single records that leak cost beside that (`auditing.exposure.EXACT`) is not in it.
+    Cost grows with the records by a constant a record, and something that does not grow: two probes tell both, unless
+    the smaller says that all is over `SOON`; and in proportion to the models. Probes are too small for more than one
+    core; what cores share in a large audit is taken off. What single records that leak cost beside that
+    (`auditing.exposure.EXACT`) is not in it.
     """
     told = [spec for spec in attacks if not needs_models(spec)]
     count = affordable(settings.replicates, size.models, size.records)
@@ -59,7 +62,11 @@ def seconds(size: Size, attacks: Sequence[Spec], settings: Settings) -> float:
     models = min(size.models, MOST_MODELS)
     few = min(FEW, -(-size.records // 3))
     _measured(size._replace(models=min(models, WARM), records=few), told, probe)
-    once, thrice = (_measured(size._replace(models=models, records=records), told, probe) for records in (few, 3 * few))
+    once = _measured(size._replace(models=models, records=few), told, probe)
+    whole = once * (size.records / few) * (size.models / models)
+    if whole < SOON:
+        return whole
+    thrice = _measured(size._replace(models=models, records=3 * few), told, probe)
     each = max(0.0, thrice - once) / (2 * few)
     on_one_core = (once + each * (size.records - few)) * size.models / models
     if size.models * size.records < threads.FEW_CELLS:

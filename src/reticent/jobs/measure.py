@@ -47,6 +47,7 @@ from reticent.findings.population import Data, Population
 from reticent.findings.record_tests import NamedRecord
 from reticent.findings.records import RecordTable
 from reticent.jobs.document import record_rows
+from reticent.jobs.of_units import MeasuredUnits, as_records, measured_units
 from reticent.jobs.record_tests import TestedRecords, record_tests
 from reticent.jobs.work import Work
 from reticent.options import AttackConfig
@@ -68,7 +69,8 @@ class Settings:
         confidence: of every interval.
         delta: of the bounds on epsilon.
         promised: the epsilon, at `delta`, that the training is said to keep, or None.
-        computed: what training proves by itself, or None.
+        computed: what training proves by itself of what is audited, or None.
+        of_record: with units, what it proves of one record.
     """
 
     seed: int
@@ -77,13 +79,18 @@ class Settings:
     delta: float = 1e-5
     promised: float | None = None
     computed: Accountant | None = None
+    of_record: Accountant | None = None
 
     @classmethod
-    def of(cls, config: AttackConfig, computed: Accountant | None = None) -> "Settings":
+    def of(
+        cls, config: AttackConfig, computed: Accountant | None = None, of_record: Accountant | None = None
+    ) -> "Settings":
         """Take the settings out of a configuration."""
-        follow = computed is not None and config.promised_epsilon is None and "delta" not in config.model_fields_set
-        delta = computed.delta if computed is not None and follow else config.delta
-        return cls(config.seed, config.replicates, config.confidence, delta, config.promised_epsilon, computed)
+        proof, told = of_record or computed, config.model_fields_set
+        follow = config.promised_epsilon is None and "delta" not in told
+        delta = proof.delta if proof is not None and follow else config.delta
+        promised = config.promised_epsilon
+        return cls(config.seed, config.replicates, config.confidence, delta, promised, computed, of_record)
 
     @property
     def accountant(self) -> Accountant | None:
@@ -113,6 +120,7 @@ class Measurement:
         outweighing: the record or the model that makes much of what attacks pool over all, or None.
         seconds: by attack, how long it took to score all targets.
         parts: by part of the audit, how long it took.
+        units: what is known of single units, where units are audited; None too where `epsilons` is.
     """
 
     audits: tuple[Audit, ...]
@@ -129,6 +137,7 @@ class Measurement:
     outweighing: Outweighing | None = None
     seconds: dict[str, float] = field(default_factory=dict)
     parts: dict[str, float] = field(default_factory=dict)
+    units: MeasuredUnits | None = None
 
     @property
     def own(self) -> OwnRates | None:
@@ -182,7 +191,7 @@ class Measurement:
             blind=None if self.blind is None else self.blind.found,
             epsilon=overall.with_(unproved=unproved) if overall is not None and unproved else overall,
             groups=self.groups if shown else tuple(allow_for_unlearned_groups(one, population) for one in self.groups),
-            exposure=count_exposed(self.exposure, said.confidence),
+            exposure=count_exposed(self.exposure if self.units is None else self.units.exposure, said.confidence),
             records=None if self.records is None else self.records.found,
             non_adaptive=non_adaptive,
             control=control,
@@ -223,7 +232,7 @@ def measure(
     shift = blind is not None and blind.found.shift
     if blind is not None and shift:
         with work.on("blind"):
-            audits = beyond(audits, told, members, blind, settings)
+            audits = beyond(attacks, audits, told, members, blind, settings)
     measured = Measurement(
         audits,
         scores,
@@ -262,23 +271,35 @@ def measure(
             confidence=settings.confidence,
             accountant=settings.accountant,
             proven=None if settings.promised is None else settings.computed,
+            of_record=settings.of_record,
         )
-    tested = None
-    if problem.units is None:  # What is said of one record takes the records for apart.
-        with work.on("records", "tests of records"):
-            tested = record_tests(
-                problem, found, ids, seed=settings.seed, confidence=settings.confidence, delta=settings.delta
-            )
-    return replace(measured, verdict=said, epsilons=epsilons, records=tested, groups=compared)
+    tested = of_units = None
+    with work.on("records", "tests of records"):
+        if problem.units is None:
+            tested = record_tests(problem, found, ids, seed=settings.seed, confidence=sure, delta=settings.delta)
+        else:  # What is said of one record takes the records for apart.
+            whole = as_records(problem, problem.units)
+            believed = _probability(whole, {}, settings)
+            of_units = measured_units(whole, problem.units, found, believed, seed=settings.seed, confidence=sure)
+    return replace(measured, verdict=said, epsilons=epsilons, records=tested, groups=compared, units=of_units)
 
 
 def beyond(
-    audits: Sequence[Audit], scores: Mapping[str, Floats], members: Bools, blind: Baseline, settings: Settings
+    attacks: Sequence[Spec],
+    audits: Sequence[Audit],
+    scores: Mapping[str, Floats],
+    members: Bools,
+    blind: Baseline,
+    settings: Settings,
 ) -> tuple[Audit, ...]:
     """Hold every attack against a blind baseline that tells members from non-members."""
     fprs = [rate.fpr for rate in audits[0].rates]
     held = Beyond(blind, members, fprs, seeds.rng(settings.seed, "bootstrap", "blind"), settings.replicates)
-    return tuple(one.with_(excess=held.excess(scores[one.name], settings.confidence)) for one in audits)
+    excesses = [
+        held.excess(scores[spec.method], settings.confidence).with_(counts=entry.strong and entry.cancels(spec))
+        for spec, entry in ((spec, ATTACKS[spec.method]) for spec in attacks)
+    ]
+    return tuple(one.with_(excess=excess) for one, excess in zip(audits, excesses, strict=True))
 
 
 def _fair(problem: Problem) -> bool:
@@ -359,7 +380,7 @@ def _probability(problem: Problem, scores: Mapping[str, Floats], settings: Setti
     ratios = scores[_LIRA.method] if _LIRA.method in scores else _scored(_LIRA, problem, settings.seed)
     if ratios is None:
         return None
-    return membership_probability(ratios, problem.membership.matrix[problem.targets], settings.confidence)
+    return membership_probability(ratios, problem.membership.of(problem.targets), settings.confidence)
 
 
 def _risk(problem: Problem, scores: Mapping[str, Floats], settings: Settings) -> Masked | None:
@@ -369,7 +390,7 @@ def _risk(problem: Problem, scores: Mapping[str, Floats], settings: Settings) ->
     risks = scores[_RISK.method] if _RISK.method in scores else _scored(_RISK, problem, settings.seed)
     if risks is None:
         return None
-    members, total = problem.membership.matrix[problem.targets], np.zeros(problem.signals.records)
+    members, total = problem.membership.of(problem.targets), np.zeros(problem.signals.records)
     for row, own in scratch.rows(risks, members):
         total += np.where(own, row, 0.0)
     count = members.sum(axis=0)

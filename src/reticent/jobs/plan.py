@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import Tensor
 
+from reticent import resident
 from reticent.ambient import fixed
 from reticent.auditing.attack_audit import FPRS
 from reticent.auditing.roc import allowed, records_needed
@@ -28,9 +29,7 @@ from reticent.procedures import PROCEDURES, Trained, entry
 from reticent.procedures.costs import cut
 from reticent.samplers.shuffle import Shuffle
 from reticent.store import Store, at
-from reticent.training.data import Examples
 from reticent.training.materials import Materials
-from reticent.training.memory import peak_of_process
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.streams import Streams
 
@@ -89,7 +88,7 @@ def estimate(job: Job, stage: Callable[[str], None] | None = None) -> Plan:
     state = _bytes(trained.model.state_dict()) + _bytes(trained.initial)
     each_disk = state + _bytes(trained.artefacts) + signals + FILES_BYTES
     disk = left * each_disk
-    memory = peak_of_process() * workers
+    memory = resident.largest() * workers
     size = Size(population.models, len(population.roles.audited), population.records.classes)
     tell("running the attacks on made-up records")
     measuring = seconds(size, job.attacks, Settings.of(job.config))
@@ -181,7 +180,7 @@ def _probes(population: Population, store: Store, device: str, trained: Trained)
     """Ask a model each probe of a few records, of all where another model is trained for it."""
     found, maker, rows = [], Maker(population, store, device), range(population.models)
     for probe in population.probes:
-        asked = maker.audited if probe.of_population else Examples(maker.audited.x[:FEW], maker.audited.y[:FEW])
+        asked = maker.audited if probe.of_population else maker.audited.first(FEW)
         started = time.perf_counter()
         said = maker.probed(0, trained.model, probe, asked)
         share = len(maker.audited) / len(asked)
@@ -204,8 +203,7 @@ def _bytes(tensors: Mapping[str, Tensor]) -> int:
 
 def _first_batch(materials: Materials, recipe: Recipe) -> Materials:
     """One batch, so that what PyTorch loads at its first step is not taken for a part of an epoch."""
-    members, size = materials.members, recipe.batch_size
-    return replace(materials, members=Examples(members.x[:size], members.y[:size]))
+    return replace(materials, members=materials.members.first(recipe.batch_size))
 
 
 def _earlier(population: Population, store: Store) -> tuple[int, list[float]]:

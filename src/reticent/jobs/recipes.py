@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from reticent import usercode
-from reticent.errors import SpecError, UnknownNameError
+from reticent.errors import Problems, SpecError, UnknownNameError
 from reticent.models import ARCHITECTURES
 from reticent.models.base import ArchitectureEntry
 from reticent.models.user import Factory
@@ -32,7 +32,7 @@ OF_YOURS = {Factory.method, Function.method}
 
 
 def build_recipe(suggested: Options, given: Options, dataset: str = "") -> Recipe:
-    """Build a recipe from names and options, looked up in the tables.
+    """Build a recipe from names and options, looked up in the tables; what is wrong is told at once.
 
     An objective whose authors give options for this data set has them, unless the user gives them.
     """
@@ -41,13 +41,18 @@ def build_recipe(suggested: Options, given: Options, dataset: str = "") -> Recip
         options = _table(merged["objective"])
         network = str(_table(merged.get("architecture", {})).get("name"))
         merged["objective"] = {**published(options, dataset, network), **options}
+    problems = Problems()
     for part, table in METHODS.items():
         if part in merged:
             usual = _table(suggested.get(part, {}))
-            options = _table(merged[part])
+            options = _table(merged.pop(part))
             same = options.get("name", usual.get("name")) == usual.get("name")
-            merged[part] = _method(part, table, {**usual, **options} if same else options)
-    return Recipe(**merged)
+            with problems.here():
+                merged[part] = _method(part, table, {**usual, **options} if same else options)
+    with problems.here():
+        recipe = Recipe(**merged)
+    problems.tell()
+    return recipe
 
 
 def published(given: Options, dataset: str, architecture: str) -> dict[str, float]:

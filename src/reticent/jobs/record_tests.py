@@ -34,6 +34,7 @@ def record_tests(
 ) -> TestedRecords:
     """Test every record by itself."""
     matrix, targets = problem.membership.matrix, problem.targets
+    members = problem.membership.of(targets)
     tests = record_pvalues(problem.signals, matrix, targets, problem.references, seeds.rng(seed, "records", "p-values"))
     named = None
     if problem.population is not None:
@@ -50,9 +51,9 @@ def record_tests(
         problem.signals, matrix, seeds.rng(seed, "records", "epsilon"), ids=ids, delta=delta, confidence=confidence
     )
     found = RecordTests(
-        rates=None if tests is None else record_rates(tests, matrix[targets], exposed, confidence, FPR),
+        rates=None if tests is None else record_rates(tests, members, exposed, confidence, FPR),
         named=None if named is None else named[0],
         epsilon=epsilon,
     )
-    own = None if tests is None else own_rates(tests, matrix[targets], confidence, FPR)
+    own = None if tests is None else own_rates(tests, members, confidence, FPR)
     return TestedRecords(found, () if named is None else named[1], tests, own)

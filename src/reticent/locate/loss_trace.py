@@ -24,12 +24,3 @@ def interquartile(losses: ArrayLike) -> Floats:
         raise ShapeError(f"losses: expected those before training and after at least one epoch, got {len(traces)}")
     low, high = np.quantile(traces, (0.25, 0.75), axis=0)
     return np.asarray(high - low)
-
-
-def share_at_risk(scores: ArrayLike, at_risk: ArrayLike, share: float = 0.01) -> float:
-    """Judge a ranking: of the records that it puts first, the share that is truly at risk (precision at k).
-
-    At least one record is put first.
-    """
-    order = np.argsort(-checks.floats(scores=scores, ndim=1), kind="stable")
-    return float(checks.boolean(at_risk=at_risk, ndim=1)[order[: max(1, round(share * len(order)))]].mean())

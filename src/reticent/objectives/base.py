@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Generic, Literal, Protocol, TypeVar
 
 import torch
@@ -18,25 +19,37 @@ Need = Literal["reference"]
 """What a method must be given beside members: the defender's reference non-members."""
 
 
-@dataclass(frozen=True)
 class Examples:
     """Records as tensors; images stay ``uint8`` until a batch is taken.
 
+    Some of a table's records are rows of it until one looks at them, so that many models hold one table.
+
     Attributes:
-        x: ``(n, ...)``.
-        y: ``int64 (n,)``.
+        table: the records ``(N, ...)`` and labels ``(N,)`` that these are of.
+        rows: which of them these are ``(n,)``; None for all.
+        y: labels, ``int64 (n,)``.
     """
 
-    x: Tensor
-    y: Tensor
+    def __init__(self, x: Tensor, y: Tensor, rows: Tensor | None = None) -> None:
+        self.table, self.rows = (x, y), rows
+        self.y = y if rows is None else y[rows]
+
+    @cached_property
+    def x(self) -> Tensor:
+        """The records, ``(n, ...)``."""
+        return self.table[0] if self.rows is None else self.table[0][self.rows]
 
     def __len__(self) -> int:
         return len(self.y)
 
     def take(self, ids: Tensor) -> "Examples":
-        """Gather some of the records."""
+        """Take some of the records."""
         rows = ids.to(self.y.device)
-        return Examples(self.x[rows], self.y[rows])
+        return Examples(*self.table, rows if self.rows is None else self.rows[rows])
+
+    def first(self, count: int) -> "Examples":
+        """Take the first records, so many at most."""
+        return self.take(torch.arange(min(count, len(self))))
 
 
 @dataclass(frozen=True)

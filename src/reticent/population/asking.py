@@ -46,15 +46,13 @@ class Asker:
 
     def materials(self, model: int) -> Materials:
         """Gather what one model is trained from."""
-        population = self.population
-        members = self.prepare.examples(population.records, population.members(model))
-        watched = None
+        population, inside = self.population, torch.from_numpy(self.population.membership.members(model))
+        members, watched = self.audited.take(inside), None
         if population.watch:
-            others = population.roles.audited[~population.membership.matrix[model]]
-            watched = self.prepare.examples(population.records, others)
+            watched = self.audited.take(torch.from_numpy(np.flatnonzero(~population.membership.matrix[model])))
         classes, imitated, instead = population.records.classes, population.imitated, None
         if imitated is not None:
-            answers = torch.from_numpy(imitated.answers[population.membership.members(model)])
+            answers = torch.from_numpy(imitated.answers)[inside]
             instead = Imitation(imitated.spec, answers.to(self.device))
         return Materials(
             members,

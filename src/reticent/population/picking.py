@@ -8,8 +8,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-import torch
-
 from reticent.ambient import fixed
 from reticent.errors import ModelError
 from reticent.findings.training import StackingFacts
@@ -21,6 +19,7 @@ from reticent.samplers.shuffle import Shuffle
 from reticent.spec import Spec, canonical, full, identity
 from reticent.store import Draft, Store
 from reticent.training.materials import Materials
+from reticent.training.memory import ran_out
 from reticent.training.recipe import Recipe, Untouched
 from reticent.training.run import batch_sizes
 
@@ -108,7 +107,9 @@ def measured(population: Population, store: Store, device: str) -> dict[int, flo
             break
         try:
             found[count] = probe.step(count, batches, epochs)
-        except torch.OutOfMemoryError:
+        except Exception as error:
+            if not ran_out(error):
+                raise
             break
         if found[count] > NEAR * min(found.values()):
             break
@@ -123,10 +124,7 @@ class _Probe:
     def step(self, count: int, batches: int, epochs: int) -> float:
         """Measure seconds of one model's step, where so many are trained together."""
         size = self._recipe.batch_size
-        given = [
-            replace(one, members=one.members.take(torch.arange(min(len(one.members), batches * size))))
-            for one in self._given[:count]
-        ]
+        given = [replace(one, members=one.members.first(batches * size)) for one in self._given[:count]]
         steps = sum(len(batch_sizes(len(one.members), size)) for one in given)
         # The quickest of each, not the smallest difference: that would be where the short training was disturbed.
         longer, shorter = (min(self._seconds(number, given) for _ in range(REPEATS)) for number in (1 + epochs, 1))

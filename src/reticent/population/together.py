@@ -1,5 +1,6 @@
 """Models that a process trains as one batched computation; each is a run of the store of its own."""
 
+import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -16,7 +17,7 @@ from reticent.population.population import Population
 from reticent.procedures import PROCEDURES, Trained
 from reticent.store import Draft, Store
 from reticent.training.materials import Materials
-from reticent.training.memory import peak
+from reticent.training.memory import peak, ran_out
 from reticent.usercode import told
 
 Known = Callable[[int], Materials]
@@ -70,13 +71,14 @@ def _found(population: Population, known: Known, models: Sequence[int]) -> list[
 
 @fixed()
 def trained_together(population: Population, known: Known, models: Sequence[int]) -> list[Trained | ReticentError]:
-    """Train models as one batched computation, or by halves where the device has not the memory for all."""
+    """Train models as one batched computation, or by halves where there is not the memory for all."""
     together = PROCEDURES[population.recipe.procedure.method].together
     assert together is not None, "a population is stacked where its training can be"
     try:
         return together(population.recipe, [*map(known, models)], [*map(population.streams, models)])
-    except torch.OutOfMemoryError:
-        if len(models) == 1:
+    except Exception as error:
+        if len(models) == 1 or not ran_out(error):
             raise
+    gc.collect()  # Runs and objectives hold each other.
     half = len(models) // 2
     return trained_together(population, known, models[:half]) + trained_together(population, known, models[half:])

@@ -7,7 +7,7 @@ write. What another command wrote into the folder during the work stays. All fil
 import json
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -92,9 +92,10 @@ AUDIT = Form(
     "reticent.audit/",
     ("report.html", "records.csv"),
     "report.md",
-    ("named.csv", "records.parquet"),
+    ("named.csv", "units.csv", "records.parquet"),
     (
         ("records.csv", RECORDS),
+        ("units.csv", b"unit,records,exposure,"),
         ("records.parquet", PARQUET),
         ("named.csv", b"target,record,label,p,p_adjusted,"),
         ("report.md", b"## Membership privacy\n"),
@@ -350,4 +351,17 @@ def as_json(document: Mapping[str, Any]) -> str:
     try:
         return json.dumps(document, indent=1, allow_nan=False, ensure_ascii=False) + "\n"
     except (ValueError, TypeError) as error:
-        raise InputError(f"document: expected plain, finite values, got {error}") from None
+        where = ".".join(("document", *next(_odd(document), ())))
+        raise InputError(f"{where}: expected plain, finite values, got {error}") from None
+
+
+def _odd(value: Any) -> Iterator[tuple[str, ...]]:
+    """Find what JSON lacks, by the keys and places that lead to it."""
+    if isinstance(value, (Mapping, list, tuple)):
+        for key, one in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from ((str(key), *rest) for rest in _odd(one))
+    else:
+        try:
+            json.dumps(value, allow_nan=False)
+        except (ValueError, TypeError):
+            yield ()

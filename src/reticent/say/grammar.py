@@ -23,6 +23,17 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or f'{one}s'}"
 
 
+def spans(numbers: Sequence[int]) -> str:
+    """Join rising numbers, neighbours as a span: ``1, 3 to 6``."""
+    told: list[list[int]] = []
+    for number in numbers:
+        if told and number == told[-1][-1] + 1:
+            told[-1].append(number)
+        else:
+            told.append([number])
+    return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 2 else ", ".join(map(str, run)) for run in told)
+
+
 def agree(count: int, one: str, many: str) -> str:
     """Choose the form of a verb: ``is`` or ``are``."""
     return one if count == 1 else many

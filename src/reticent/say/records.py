@@ -42,8 +42,13 @@ COLUMNS = {
 """Column of ``records.csv`` -> what it says; those of groups explain themselves."""
 
 
-def order(found: ExposureCount | None) -> str:
-    """Say what the order of the list is worth."""
+def order(found: ExposureCount | None, data: Data) -> str:
+    """Say what the order of the list is worth, and what a record is, where that is several."""
+    unit = "" if data.unit is None else short(data.unit)
+    return f"Here a record is one {unit} with all its records, in the table “By {unit}”. " * bool(unit) + _order(found)
+
+
+def _order(found: ExposureCount | None) -> str:
     if found is None or not found.records:
         return "How much single records leak is not known here."
     if not found.exposed:
@@ -68,7 +73,11 @@ def one_person(found: ExposureCount | None, data: Data) -> list[str]:
         "in use was trained on it, its owner knows; if it was not, it gives nothing of it away.",
     ]
     if data.unit is not None:
-        lines[1] += f" Here verdict and attacks are of one {short(data.unit)} with all its records; this list is not."
+        unit = short(data.unit)
+        lines[1] = (
+            f"Look it up in the table “By {unit}” by its value there. A line is one {unit} with all its records, as in "
+            "the verdict; the list of records says which of them show it most."
+        )
     if found is not None and found.records:
         most = level(1 - found.confidence)
         judged = f"That the record leaks is shown if its corrected p is at most {most}; all else may be chance"

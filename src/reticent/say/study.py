@@ -19,11 +19,11 @@ from reticent.findings.study import (
     Table,
 )
 from reticent.rounding import MISSING, duration, interval, memory, number, percent, signed
-from reticent.say.grammar import agree, plural, sentence
+from reticent.say.grammar import agree, listed, plural, sentence
 
 FOUND: dict[Answer, str] = {"yes": "as the claim says", "no": "not as the claim says", "open": "open"}
 REASONS: dict[Reason, str] = {
-    "condition": "what the claim takes for granted, by its rule, is not shown",
+    "condition": "the condition of its rule is not shown to hold",
     "unmatched": "no control is as accurate",
     "unmeasured": "this scale does not measure it",
     "interval": "its interval is too wide, or it has none",
@@ -39,13 +39,10 @@ SHARES: dict[Form, int] = {"share": 1, "small share": 2}
 """Decimals of what is written in percent."""
 
 
-def spoken(
-    document: StudyDocument, caution: Sequence[str], notes: Sequence[tuple[str, str]], without_interval: bool
-) -> StudyDocument:
+def spoken(document: StudyDocument, caution: Sequence[str], without_interval: bool) -> StudyDocument:
     """Write the sentences into a study.
 
-    `caution` is what no scale of it can say, and `notes` are settings and what was noted of each; fewer seeds than
-    `FEW` give numbers no interval.
+    `caution` is what no scale of it can say; fewer seeds than `FEW` may give numbers no interval.
     """
     said = list(caution)
     if document.scale.seeds < FEW:
@@ -62,9 +59,12 @@ def spoken(
         for one in document.settings
         if one.unlike
     ]
-    said += dict.fromkeys(f"{label}: {note}" for label, note in notes)
-    sentence = f"{document.study} at scale {document.scale.name}: {counted(document.claims)}."
-    return document.with_(sentence=sentence, cannot_say=tuple(said))
+    return document.with_(sentence=headline(document), cannot_say=tuple(said))
+
+
+def headline(document: StudyDocument) -> str:
+    """Count the verdicts in a sentence."""
+    return f"{document.study} at scale {document.scale.name}: {counted(document.claims)}."
 
 
 def beforehand(untellable: int, claims: int) -> str:
@@ -102,11 +102,15 @@ def counted(claims: Sequence[Claim]) -> str:
 def _counted(origin: Origin, claims: Sequence[Claim]) -> str:
     found = [answered(one) for one in claims]
     yes, no, open_ = (found.count(answer) for answer in FOUND)
-    if origin == "paper":
-        said, whose = f"{yes} {agree(yes, 'is', 'are')} reproduced, {no} {agree(no, 'is', 'are')} not", "the paper's"
-    else:
-        said, whose = f"{yes} {agree(yes, 'holds', 'hold')}, {no} {agree(no, 'does', 'do')} not", "our"
-    return f"of {whose} {plural(len(claims), 'claim')}, {said}, and {open_} can't be told"
+    whose = {"paper": "the paper's", "ours": "our"}[origin]
+    if open_ == len(claims):
+        return f"of {whose} {plural(open_, 'claim')} none can be told"
+    words = {
+        "paper": (agree(yes, "is reproduced", "are reproduced"), agree(no, "is not reproduced", "are not reproduced")),
+        "ours": (agree(yes, "holds", "hold"), agree(no, "does not hold", "do not hold")),
+    }
+    counts = zip((yes, no, open_), (*words[origin], "can't be told"), strict=True)
+    return f"of {whose} {plural(len(claims), 'claim')} {listed(f'{n} {what}' for n, what in counts if n)}"
 
 
 def answered(claim: Claim) -> Answer:
@@ -129,9 +133,19 @@ def kind(one: Kind) -> str:
 
 def in_short(claim: Claim) -> str:
     """Say a verdict with its reason, and what each kind of network says, with its numbers where they are few."""
-    why = f" {sentence(REASONS[claim.reason])}" if claim.reason else ""
-    found = [kind(one if one.reason != claim.reason else one.with_(reason=None)) + _numbers(one) for one in claim.kinds]
+    why, found = f" {sentence(REASONS[claim.reason])}" if claim.reason else "", by_kind(claim)
     return f"{claim.verdict}: {sentence(claim.text)}{why}" + (f" {sentence('; '.join(found))}" if found else "")
+
+
+def by_kind(claim: Claim) -> list[str]:
+    """Say what each kind of network says of a claim, with its numbers where they are few."""
+    return [kind(one if one.reason != claim.reason else one.with_(reason=None)) + _numbers(one) for one in claim.kinds]
+
+
+def shared(claims: Sequence[Claim]) -> Reason | None:
+    """Find the reason for which none of several claims can be told."""
+    reasons = {one.reason for one in claims}
+    return reasons.pop() if len(reasons) == 1 else None
 
 
 def _numbers(one: Kind) -> str:
@@ -148,15 +162,22 @@ def _parts(one: Kind) -> str:
     if len(one.parts) < MANY:
         return ""
     found = {answer: sum(part.answer == answer for part in one.parts) for answer in FOUND}
-    return f" (of {len(one.parts)} parts {found['yes']} say yes, {found['no']} no, and {found['open']} are open)"
+    if len(one.parts) in found.values():
+        return f" (all {len(one.parts)} numbers)"
+    told = {
+        "yes": agree(found["yes"], "says yes", "say yes"),
+        "no": agree(found["no"], "says no", "say no"),
+        "open": agree(found["open"], "is open", "are open"),
+    }
+    said = listed(f"{count} {told[answer]}" for answer, count in found.items() if count)
+    return f" (of {len(one.parts)} numbers {said})"
 
 
-def rule(part: Part) -> str:
+def asked(part: Part) -> str:
     """Say what is asked of a number."""
-    under, over, more = ("below", "above", "less") if part.better == "lower" else ("above", "below", "more")
-    yes, no = written(part.yes, part.metric), written(part.no, part.metric)
-    least = "" if part.yes == part.no else f", estimate {no} or {more}"
-    return f"yes: whole interval {under} {yes}{least}; no: whole interval {over} {no}"
+    if part.yes == part.no:
+        return f"{'below' if part.better == 'lower' else 'above'} {written(part.no, part.metric)}"
+    return f"{written(part.no, part.metric)} or {'less' if part.better == 'lower' else 'more'}"
 
 
 def written(value: float | None, form: Form) -> str:

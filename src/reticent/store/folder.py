@@ -98,7 +98,7 @@ class Store:
 
     def _probe(self) -> None:
         """Write something, so that a disk that cannot be written is known before anything is trained."""
-        probe = self._locks / f".probe-{os.getpid()}"
+        probe = self._locks / f".probe-{secrets.token_hex(8)}"
         try:
             self._runs.mkdir(parents=True, exist_ok=True)
             self._locks.mkdir(exist_ok=True)

@@ -11,7 +11,7 @@ from reticent.data.records import Records
 from reticent.findings import study as findings
 from reticent.findings.study import VERDICTS, Answer, Printed, Reason, StudyDocument
 from reticent.say.study import spoken
-from reticent.studies.base import Claim, Published, Results, Scale, Setting, Study
+from reticent.studies.base import Claim, Found, Published, Results, Scale, Setting, Study
 from reticent.studies.judging import finding
 from reticent.studies.numbers import CONFIDENCE
 
@@ -29,12 +29,11 @@ def assemble(study: Study, scale: str, given: Scale, results: Results, data: Map
         tables=tuple(_table(study, one, results) for one in given.settings),
         figures=tuple(_named(study, one) for setting in given.settings for one in study.draw(results, setting)),
         published=tuple(_published(study, one) for one in study.published),
-        settings=tuple(_setting(one, data[one.key]) for one in given.settings),
+        settings=tuple(_setting(one, data[one.key], results.found[one.key]) for one in given.settings),
     )
-    measured = [(setting, found) for setting in given.settings for found in results.found[setting.key]]
-    notes = [(setting.label, note) for setting, found in measured for note in found.notes]
-    partial = any(one.partial for _, found in measured for one in found.numbers.values())
-    return spoken(document, study.caution, notes, without_interval=partial)
+    numbers = [one for each in results.found.values() for found in each for one in found.numbers.values()]
+    partial = bool(numbers) and all(one.partial for one in numbers)
+    return spoken(document, study.caution, without_interval=partial)
 
 
 def judge(claim: Claim, results: Results) -> findings.Claim:
@@ -118,7 +117,7 @@ def _named(study: Study, figure: findings.Figure) -> findings.Figure:
     return figure.with_(name=name, svg=f"{name}.svg", png=f"{name}.png")
 
 
-def _setting(setting: Setting, records: Records) -> findings.Setting:
+def _setting(setting: Setting, records: Records, found: Sequence[Found]) -> findings.Setting:
     facts = {
         "data": records.name,
         "records in the data set": len(records),
@@ -133,4 +132,5 @@ def _setting(setting: Setting, records: Records) -> findings.Setting:
         unlike=setting.unlike,
         digest=records.digest,
         facts=json.loads(json.dumps(facts)),
+        notes=tuple(dict.fromkeys(note for one in found for note in one.notes)),
     )

@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from reticent import opening
 from reticent.ambient import fixed
@@ -22,7 +23,7 @@ from reticent.report.output import STUDY, Output, sealed
 from reticent.say.grammar import sentence
 from reticent.say.study import beforehand
 from reticent.spec import identity
-from reticent.studies import STUDIES
+from reticent.studies import STUDIES, own_table
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.document import assemble
 from reticent.studies.presets import MADE
@@ -62,6 +63,8 @@ def study(
     scale: str = "tiny",
     settings: Sequence[str] = (),
     seeds: int | None = None,
+    dataset: Any = None,
+    label: str | None = None,
     data_dir: str | Path | None = None,
     store: str | Path = "reticent-store",
     out: str | Path | None = None,
@@ -82,9 +85,13 @@ def study(
             (a part of it, for one GPU; of the studies of CWRF and PPTP that train defenses).
         settings: keys of the scale's settings to run; by default all.
         seeds: how many; by default as the scale says.
+        dataset: a table of your own, in the place of the scale's: a file, a pair (x, y), or whatever else
+            `reticent.audit` takes. It alone is run; the defender has 1,000 of its records, or a fifth if that is less.
+        label: the label's column, where `dataset` is a csv or Parquet file or a data frame.
         data_dir: where official data files lie.
         store: folder of finished models.
-        out: folder for study.html, study.md, study.json and the figures; by default ``reticent-study/NAME-SCALE``.
+        out: folder for study.html, study.md, study.json and the figures; by default ``reticent-study/NAME-SCALE``, and
+            with `dataset` its name behind that.
         workers: processes to train in; by default one a core on the CPU.
         device: auto, cpu, cuda or cuda:N.
         progress: called after every model.
@@ -95,7 +102,7 @@ def study(
         The study.
 
     Raises:
-        InputError: no seed.
+        InputError: no seed; `dataset` is no table, or the scale has no MLP on a table.
         MissingFileError: there is no folder `data_dir`.
 
     Example:
@@ -107,12 +114,11 @@ def study(
     if isinstance(name, str) and name not in STUDIES:
         raise UnknownNameError("study", name, STUDIES)
     chosen = STUDIES[name] if isinstance(name, str) else name
-    given = _scale(chosen.scale(scale), settings, seeds)
-    folder = opening.path(out) if out is not None else Path("reticent-study") / f"{chosen.name}-{scale}"
+    where = None if data_dir is None else str(data_dir)
+    given, data = _settings(chosen, scale, settings, seeds, dataset, label, where)
+    folder = opening.path(out) if out is not None else Path("reticent-study") / named(chosen.name, scale, dataset)
     machine: Options = {"store": str(store), "device": choose_device(device)}
     machine |= {"workers": workers} if workers is not None else {}
-    where = None if data_dir is None else str(data_dir)
-    data = _data(given.settings, where)
     output = Output.take(folder, STUDY)
     make_folder(folder / PARTS)
     if checked is not None and _of_another(folder, chosen.name, scale):
@@ -136,6 +142,11 @@ def study(
     return Studied(written, output.write(written, _files(written)), results)
 
 
+def named(study: str, scale: str, dataset: Any = None) -> str:
+    """Name the folder of what a study finds at a scale."""
+    return f"{study}-{scale}" if dataset is None else f"{study}-{scale}-{own_table.key(dataset)}"
+
+
 def _files(document: StudyDocument) -> dict[str, str | bytes]:
     from reticent.report.kinds import study as kind  # draws with Matplotlib, which takes half a second to import
     from reticent.report.pictures.study import files
@@ -154,6 +165,29 @@ def _of_another(folder: Path, name: str, scale: str) -> bool:
     shown = (earlier or {}).get("scale")
     of = shown.get("name") if isinstance(shown, Mapping) else None
     return earlier is not None and (earlier.get("study"), of) != (name, scale)
+
+
+def _settings(
+    study: Study,
+    scale: str,
+    settings: Sequence[str],
+    seeds: int | None,
+    dataset: Any,
+    label: str | None,
+    data_dir: str | None,
+) -> tuple[Scale, dict[str, Records]]:
+    """Take the settings that are run, with their data."""
+    whole = study.scale(scale)
+    if dataset is None:
+        if label is not None:
+            raise InputError(f"label: is the column of a table of your own, got {label!r} and no dataset: give one")
+        given = _scale(whole, settings, seeds)
+        return given, _data(given.settings, data_dir)
+    replaced = own_table.table(study, scale)
+    own = own_table.read(dataset, label, data_dir)
+    about = f"{own.called}, trained, defended and attacked as the scale has it of {replaced.label}."
+    given = _scale(replace(whole, settings=(own.setting(replaced),), about=about), settings, seeds)
+    return given, {own.key: own.records}
 
 
 def _scale(scale: Scale, settings: Sequence[str], seeds: int | None) -> Scale:

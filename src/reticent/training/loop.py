@@ -145,7 +145,8 @@ def fit_together(runs: Sequence[Run]) -> list[History | ReticentError]:
     """Train networks of one kind in place, as one batched computation: what `fit` does of each, but for rounding.
 
     Args:
-        runs: of one recipe, whose objectives ask the network nothing in training mode and have no second run.
+        runs: of one recipe, from fresh initialisations, with members of one table, whose objectives ask the network
+            nothing in training mode and have no second run.
 
     Returns:
         The history of each, or why its training failed, which ends none of the others.

@@ -104,9 +104,10 @@ class Run:
 
     def epoch(self, epoch: int, batches: int) -> float:
         """Visit the batches of one epoch, or the first of them, and return the mean loss."""
-        members, losses = self.materials.members, list[Tensor]()
+        losses = list[Tensor]()
         order, sizes, decays = self.drawn(epoch, batches)
-        parts = (torch.split(t, sizes) for t in (members.x[order], members.y[order], order))
+        drawn = self.materials.members.take(order)
+        parts = (torch.split(t, sizes) for t in (drawn.x, drawn.y, order))
         for x, y, ids, decay in zip(*parts, decays, strict=True):
             self.turn_to(decay)
             losses.append(self.take(x, y, Batch(ids, epoch)))

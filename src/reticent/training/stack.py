@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.errors import ReticentError
-from reticent.objectives.base import Batch, named_inplace_errors
+from reticent.objectives.base import Batch, Examples, named_inplace_errors
 from reticent.training.optim import by_rows, step_together
 from reticent.training.run import Run
 from reticent.training.stacked_network import StackedNetwork
@@ -31,14 +31,13 @@ class Stack:
         first, self._runs = runs[0], list[Run]()
         recipe, materials, prepare = first.recipe, first.materials, first.materials.prepare
         self._network = StackedNetwork(first.model, materials.classes)
-        self._pads = not self._network.finds_mixing(prepare(materials.members.x[:4]))
+        self._pads = not self._network.finds_mixing(prepare(materials.members.first(4).x))
         self._terms = first.objective.terms
         alike = self._terms is not None
         self._given_at_once = alike and prepare.as_stored and recipe.augmentation == "none"
-        self._moved_at_once = alike and first.optimizer.fused and materials.start is None and recipe.clip_norm is None
-        members = [run.materials.members for run in runs]
-        self._x, self._y = torch.cat([one.x for one in members]), torch.cat([one.y for one in members])
-        self._starts = dict(zip(runs, [0, *torch.tensor([*map(len, members)]).cumsum(0).tolist()], strict=False))
+        self._moved_at_once = alike and first.optimizer.fused and recipe.clip_norm is None
+        self._x, self._y = materials.members.table
+        assert all(run.materials.members.table[0] is self._x for run in runs), "a stack gathers from one table"
         self._generators = {
             run: torch.Generator(device=prepare.device).manual_seed(run.streams.integer("dropout")) for run in runs
         }
@@ -49,8 +48,6 @@ class Stack:
             return
         self.let_go()
         self._runs = list(runs)
-        for run in runs:
-            run.training_mode()
         models = [run.model for run in runs]
         self._parts = {name: [one.get_parameter(name) for one in models] for name, _ in models[0].named_parameters()}
         buffers = {name: [one.get_buffer(name) for one in models] for name, _ in models[0].named_buffers()}
@@ -81,7 +78,7 @@ class Stack:
         drawn = [run.drawn(*plan) for run, plan in zip(self._runs, plans, strict=True)]
         least = self._runs[0].recipe.batch_size if self._pads else 0
         epochs = [epoch for epoch, _ in plans]
-        batches = _Batches(drawn, epochs, [self._starts[run] for run in self._runs], least)
+        batches = _Batches([run.materials.members for run in self._runs], drawn, epochs, least)
         visited, found = list[int](), list[Tensor]()
         for turn in range(batches.turns):
             for size, rows in batches.taken(turn).items():
@@ -98,7 +95,7 @@ class Stack:
         runs = [self._runs[k] for k in rows]
         everyone = len(rows) == len(self._runs) > 1
         at = slice(None) if everyone else torch.tensor(_pair(rows), device=self._y.device)
-        places, weights = batches.rows[at, turn, :size], batches.weights[at, turn, :size]
+        places, weights = batches.places[at, turn, :size], batches.weights[at, turn, :size]
         x, y = (t.index_select(0, places.reshape(-1)).view(*places.shape, *t.shape[1:]) for t in (self._x, self._y))
         for k, run in zip(rows, runs, strict=True):
             run.turn_to(batches.decays[k][turn])
@@ -167,13 +164,14 @@ class _Batches:
 
     Attributes:
         turns: T.
-        rows: of the stack's table of records ``(K, T, width)``; what fills a batch up is its first record.
+        rows: of each run's members ``(K, T, width)``; what fills a batch up is its first record.
+        places: the same as rows of the table that the members are of.
         weights: of the records' losses in the loss of their step ``(K, T, width)``, zero for what fills up.
         decays: weight decays, for each run one a batch.
     """
 
-    def __init__(self, drawn: Sequence[Drawn], epochs: Sequence[int], starts: Sequence[int], least: int) -> None:
-        self._epochs, self._starts, self._least = epochs, starts, least
+    def __init__(self, members: Sequence[Examples], drawn: Sequence[Drawn], epochs: Sequence[int], least: int) -> None:
+        self._epochs, self._least = epochs, least
         self._sizes, self.decays = [sizes for _, sizes, _ in drawn], [decays for _, _, decays in drawn]
         self.turns = max(map(len, self._sizes))
         shape = len(drawn), self.turns, max([least, *(size for sizes in self._sizes for size in sizes)])
@@ -184,8 +182,10 @@ class _Batches:
         for k, (ids, sizes, _) in enumerate(drawn):
             counts = torch.tensor(sizes, dtype=torch.int64, device=device)[:, None]
             inside = along < counts
-            self.rows[k, : len(sizes)] = ids[counts.cumsum(0) - counts + along * inside] + starts[k]
+            self.rows[k, : len(sizes)] = ids[counts.cumsum(0) - counts + along * inside]
             self.weights[k, : len(sizes)] = inside / counts
+        each = zip(self.rows, members, strict=True)
+        self.places = torch.stack([rows if own.rows is None else own.rows[rows] for rows, own in each])
 
     def taken(self, turn: int) -> dict[int, list[int]]:
         """Tell which runs have a batch at a turn, by the size that these are filled up to."""
@@ -198,7 +198,7 @@ class _Batches:
     def own(self, k: int, turn: int, labels: Tensor) -> tuple[Tensor, Batch]:
         """Give the labels of a run's batch without what fills it up, and which members they are of."""
         size = self._sizes[k][turn]
-        return labels[:size], Batch(self.rows[k, turn, :size] - self._starts[k], self._epochs[k])
+        return labels[:size], Batch(self.rows[k, turn, :size], self._epochs[k])
 
 
 def laid_out(network: nn.Module) -> nn.Module:

@@ -26,7 +26,7 @@ from reticent.arrays import Floats
 from reticent.auditing.epsilon.base import Groups
 from reticent.auditing.epsilon.gaussian import gaussian_epsilon
 from reticent.auditing.epsilon.guesses import check_balanced, cuts
-from reticent.auditing.intervals import lower, tail
+from reticent.auditing.intervals import lower
 from reticent.errors import InputError
 from reticent.spec import Spec
 
@@ -61,21 +61,12 @@ def bound(spec: FDp, groups: Groups, delta: float, alpha: float, rng: np.random.
     return float(gaussian_epsilon(mu, delta)) if mu > 0 else 0.0
 
 
-def f_dp_mu(right: int, guesses: int, records: int, confidence: float = 0.95) -> float:
-    """Bound mu from a number of right guesses; nothing may have been chosen by looking at these records.
-
-    The largest mu of Gaussian differential privacy that is refuted by c `right` of g `guesses` on m `records`, or up to
-    `TOLERANCE` less; 0 if none is. Cost: some thirty recursions of c steps at most, and of a few hundred unless mu is
-    near 0.
-    """
-    if not (0 <= right <= guesses <= records and guesses >= 1):
-        raise InputError(
-            f"right: expected 0 <= right <= guesses <= records with a guess, got {right}, {guesses} and {records}"
-        )
-    return _mu(right, guesses, records, 2 * tail(confidence))
-
-
 def _mu(right: int, guesses: int, records: int, alpha: float) -> float:
+    """Find the largest mu that c `right` of g `guesses` on m `records` refute, or up to `TOLERANCE` less; else 0.
+
+    Nothing may have been chosen by looking at these records. Cost: some thirty recursions of c steps at most, and of a
+    few hundred unless mu is near 0.
+    """
     if 2 * right <= guesses or not _refuted(right, guesses, records, 0.0, alpha):
         return 0.0
     low, high = 0.0, 1.0

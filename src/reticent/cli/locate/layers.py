@@ -32,7 +32,7 @@ def layers(
         margin: By so much the effect must exceed one half. [0.05]
         probe: svm or none: the linear probe; its options are --set probe.NAME=value. [svm]
         test: Share of the records for measuring accuracy. [0.2]
-        options: An option of the defense.
+        options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.
     """
     from reticent.cli.job import reported
     from reticent.jobs.locate.layers import locate_layers

@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from reticent.cli.flags import Flags
+from reticent.cli.flags import Flags, Switch
 
 
 def records(
     run: Path | None = None,
     *,
-    without_references: bool = False,
+    without_references: Switch = False,
     flags: Flags = Flags(),  # noqa: B008
     **options: str,
 ) -> Sequence[Path]:
@@ -19,7 +19,7 @@ def records(
         run: A finished audit's folder, whose numbers are taken; by default models are trained, or found in the store.
         without_references: Train one model on all records, and rank its members by risk without any other model.
         flags: what to train, and how.
-        options: An option of the defense.
+        options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.
 
     Raises:
         InputError: a finished audit, which has references, is to be read without any.

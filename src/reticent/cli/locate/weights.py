@@ -29,12 +29,12 @@ def weights(
         initial: With --weights: the state before training, in such a file.
         initial_seed: Or the seed of torch.manual_seed right before the architecture was built. [a fresh draw]
         members: With --weights: file of the data set's rows that the model was trained on, .npy or one number a line.
-        model: Which model of the population. [0]
+        model: Which model of the population.
         seeds: How often to score, with other batches each time; from 2 on, stability is told.
         steps: Steps of the scoring. [50]
         unlearning: Its part in the loss that scores, from 0 to 1 (the paper's lambda). [0.5]
         flags: data set and recipe, as for `reticent audit`.
-        options: An option of the defense.
+        options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.
 
     Raises:
         InputError: two initial states are given.

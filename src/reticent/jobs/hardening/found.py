@@ -101,7 +101,7 @@ def audited(
     audits, scores, _ = attacked(problem, ready.attacks, settings, progress=work.tell)
     epsilon = None
     if blind is not None and blind.found.shift:
-        audits = beyond(audits, scores, row[None], blind, settings)
+        audits = beyond(ready.attacks, audits, scores, row[None], blind, settings)
     else:
         epsilons = audit_epsilon(
             scores,

@@ -120,7 +120,8 @@ def locate_layers(
 def prepare(config: AuditConfig | str | Path | None, values: Asked) -> tuple[Job, Options]:
     """Check what was asked for."""
     given, rest = divided(values, OWN)
-    refuse(rest, "locate layers", SILENT)
+    trains = "which trains a network on all records and one on each half: give --seeds, how often it repeats that"
+    refuse(rest, "locate layers", SILENT, models=trains)
     job = called(config, rest)
     by_record(job.config)
     return job, _options(given, job)

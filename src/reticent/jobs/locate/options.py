@@ -35,12 +35,16 @@ def divided(values: Options, own: Iterable[str]) -> tuple[Options, Options]:
     return tree, rest
 
 
-def refuse(values: Options, command: str, keys: Iterable[str]) -> None:
-    """Refuse what a command would not heed; a file may hold it, since it may be that of an audit."""
+def refuse(values: Options, command: str, keys: Iterable[str], models: str = "") -> None:
+    """Refuse what a command would not heed; a file may hold it, since it may be that of an audit.
+
+    `models` says how many models the command trains, and what to give in place of their number.
+    """
     meaningless = set(keys)
     for key, value in values.items():
         if value is not None and key.replace("__", ".").split(".")[0] in meaningless:
-            raise SpecError(f"{key}: means nothing to reticent {command}: leave it out")
+            told = f", {models}" if key == "models" else ": leave it out"
+            raise SpecError(f"{key}: means nothing to reticent {command}{told}", [key])
 
 
 def taken(

@@ -94,7 +94,8 @@ def rank_members(
         >>> found = reticent.rank_members(dataset="digits", store="/tmp/s", out="/tmp/o")  # doctest: +SKIP
         >>> print(found.members[0].record)  # doctest: +SKIP
     """
-    refuse(values, "locate records --without-references", SILENT)
+    command, trains = "locate records --without-references", "which trains one model: leave it out"
+    refuse(values, command, SILENT, models=trains)
     job = called(config, values, attacked=False)
     by_record(job.config)
     check(job.population.recipe)

@@ -166,7 +166,7 @@ class PrivateRun(Run):
     @torch.no_grad()
     def _alone(self) -> None:
         """Refuse a model whose answer to a record depends on the other records of the batch."""
-        x = self.materials.members.x[:2]
+        x = self.materials.members.first(2).x
         with self._context().evaluating():
             together = self.ask(x)
             alone = torch.cat([self.ask(one) for one in torch.split(x, 1)])

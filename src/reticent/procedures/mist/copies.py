@@ -83,7 +83,7 @@ class Copy(Run):
         total = torch.zeros((), dtype=torch.float64, device=members.y.device)
         for ids in torch.split(drawn.to(members.y.device), sizes):
             prepare = self.materials.prepare
-            given = prepare(prepare.augmented(members.x[ids], recipe, self.noise))
+            given = prepare(prepare.augmented(members.take(ids).x, recipe, self.noise))
             with torch.no_grad():
                 answers = [self._probabilities(other, given) for other in others]
             distance = disagreement(self._probabilities(self.model, given), answers)

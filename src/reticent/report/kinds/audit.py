@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument, Leak, Verdict
-from reticent.findings.records import RecordRow
+from reticent.findings.records import RecordRow, UnitRow
 from reticent.report import blocks as b
 from reticent.report.kinds import (
     attacks,
@@ -49,9 +49,12 @@ SCORED = (
 
 
 def audit(
-    document: AuditDocument, rows: Sequence[RecordRow] = (), thumbnails: Mapping[int, NDArray[Any]] | None = None
+    document: AuditDocument,
+    rows: Sequence[RecordRow] = (),
+    thumbnails: Mapping[int, NDArray[Any]] | None = None,
+    units: Sequence[UnitRow] = (),
 ) -> b.Report:
-    """Bring an audit into blocks: `rows` of all records, the most exposed first, and `thumbnails` by record."""
+    """Bring an audit into blocks: `rows` of records and `units`, the most exposed first, and `thumbnails` by record."""
     name, word = b.Name(document.data.name), say.word(document.verdict)
     audits = ordered(document)
     return b.Report(
@@ -71,7 +74,7 @@ def audit(
             *trust.control(document, audits),
             *b.only(b.PAGE, *models.blocks(document, audits[0])),
             *groups.blocks(document.groups, document.data.class_names),
-            *_records(document, rows, thumbnails or {}),
+            *_records(document, rows, thumbnails or {}, units),
             *_method(document, audits),
             *b.only(b.DOCUMENTS, *method.limits("audit", document.verdict.cannot_say)),
             *b.only(b.TERMINAL, *(b.Notice(notice) for notice in document.population.notices)),
@@ -79,7 +82,10 @@ def audit(
             *([] if (heavy := document.outweighing) is None else [b.Notice(heavy.sentence, only=b.TERMINAL)]),
             *method.glossary(GLOSSARY.items()),
         ),
-        files=b.coded("The same numbers are in `audit.json`, one line a record in `records.csv`."),
+        files=b.coded(
+            "The same numbers are in `audit.json`, one line a record in `records.csv`"
+            + (f", one line a {short(document.data.unit)} in `units.csv`." if document.data.unit else ".")
+        ),
         version=document.environment.reticent,
     )
 
@@ -162,7 +168,10 @@ def _epsilon(document: AuditDocument, audits: Sequence[Audit]) -> tuple[b.Block,
 
 
 def _records(
-    document: AuditDocument, rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]
+    document: AuditDocument,
+    rows: Sequence[RecordRow],
+    thumbnails: Mapping[int, NDArray[Any]],
+    units: Sequence[UnitRow],
 ) -> list[b.Block]:
     said: list[b.Block] = [b.Prose(document.exposure.sentence, "lead")] if document.exposure is not None else []
     tested = document.records.sentences if document.records is not None else ()
@@ -172,8 +181,9 @@ def _records(
         return [heading, *said] if said else []
     return [
         heading,
-        b.Prose(say_records.order(document.exposure), only=b.PAGE),
+        b.Prose(say_records.order(document.exposure, document.data), only=b.PAGE),
         *said,
+        *b.only(b.PAGE, *record_table.of_units(units, document.data.unit or "")),
         *b.only(b.PAGE, *record_table.listing(rows, thumbnails)),
         b.Heading("What this says of one person", "one-person", only=b.PAGE),
         b.Bullets(tuple(say_records.one_person(document.exposure, document.data)), only=b.PAGE),
@@ -202,7 +212,7 @@ def _in_short(document: AuditDocument) -> b.Values:
     """Say what was audited, with what and when."""
     population, recipe, environment = document.population, document.recipe or {}, document.environment
     own = method.own_training(recipe)
-    accuracy = population.accuracy
+    accuracy = population.audited_accuracy
     facts: list[tuple[str, Any]] = [
         ("Data", document.data.name),
         ("Records", method.audited(document.data)),

@@ -227,7 +227,7 @@ def _cost(seconds: float | None, memory: float | None) -> b.Cell:
     return b.Cell(
         duration(seconds) if seconds >= 0.05 else "<0.1 s",
         seconds,
-        () if memory is None else (f"{number(memory / 2**20, 0)} MiB",),
+        () if memory is None else (f"{number(memory / 2**20, 0)} MiB" if memory >= 2**19 else "<1 MiB",),
     )
 
 

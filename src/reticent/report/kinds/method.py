@@ -28,6 +28,7 @@ NAMES = {
     "peak_memory_bytes": "peak memory",
     "duplicates": "exact duplicates",
     "models_found": "models found finished",
+    "stacked": "several trained together, as one computation (--stack)",
     "audited": "members and non-members in turn",
     "validation": "validation (stops and picks models)",
     "reference": "the defender's reference non-members",
@@ -51,7 +52,10 @@ def about_models(recipe: Plain | None, population: Population) -> tuple[tuple[st
     """List how the models were trained, what they are, and what a repair did in them."""
     return (
         ("How the models were trained", tree(used(recipe or {}))),
-        ("The models", values(population, "accuracy", "health", "notices", "per_model", "repair")),
+        (
+            "The models",
+            values(population, "accuracy", "accuracy_of_targets", "health", "notices", "per_model", "repair"),
+        ),
         ("What the repair did", repaired(population)),
     )
 

@@ -22,12 +22,12 @@ def blocks(document: AuditDocument, best: Audit) -> list[b.Block]:
     population = document.population
     made: list[b.Block] = []
     if population.accuracy is not None:
+        shown = {"": population.accuracy, " of audited models": population.accuracy_of_targets}
         beside = tuple(
             b.Prose((f"{name}: ", b.Strong(percent(one.mean)), _spread(one)))
-            for name, one in (
-                ("Members", population.accuracy.members),
-                ("Non-members", population.accuracy.non_members),
-            )
+            for of, right in shown.items()
+            if right is not None
+            for name, one in ((f"Members{of}", right.members), (f"Non-members{of}", right.non_members))
         )
         made += [
             b.Heading("Accuracy on members and non-members"),

@@ -1,12 +1,12 @@
 """The part of a page on single records: the most exposed in pictures, and all in a table."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
-from reticent.findings.records import PICTURED, RecordRow, known
+from reticent.findings.records import PICTURED, RecordRow, UnitRow, known
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING
 from reticent.report.pictures import audit as pictures
@@ -162,6 +162,38 @@ def table(rows: Sequence[RecordRow]) -> b.Table:
         total=len(rows),
         stacks=False,
     )
+
+
+def of_units(units: Sequence[UnitRow], column: str) -> tuple[b.Block, ...]:
+    """List the most exposed units, by their value in a column, each measured with all its records."""
+    if not units:
+        return ()
+    listed, name = units[:ROWS], short(column, 40)
+    measures = _shown([one.measured for one in listed])
+    lines: Iterable[b.Line] = (
+        (
+            short(one.unit, 40),
+            count(one.records),
+            *(_cell(getattr(one.measured, of.key), of, one.measured) for of in measures),
+        )
+        for one in listed
+    )
+    told = f"All {count(len(units))}" if len(listed) == len(units) else f"The {count(len(listed))} most exposed"
+    made = b.table(
+        f"By {name}, the most exposed first",
+        (*b.words(name), "Records", *(b.Column(one.title, only=one.only) for one in measures)),
+        lines,
+        key="unit-table",
+        sortable=True,
+        sorted=2,
+        find=name,
+        least=2,
+        total=len(units),
+        stacks=False,
+    )
+    said = f"{told}, each with all its records, whose margins are averaged. The columns say what they say of a record. "
+    every: b.Text = (b.Code("units.csv"), " has all.")
+    return b.Heading(f"By {name}", "by-unit"), b.Prose((said, every)), made
 
 
 def _shown(listed: Sequence[RecordRow]) -> list[_Column]:

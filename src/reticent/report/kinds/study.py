@@ -1,6 +1,7 @@
 """A study: the verdicts, each claim with its numbers, the figures, our numbers beside the paper's, how it was done."""
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from reticent.findings.study import (
@@ -12,6 +13,7 @@ from reticent.findings.study import (
     Part,
     Printed,
     PublishedTable,
+    Reason,
     Row,
     SeedsEstimate,
     StudyDocument,
@@ -23,10 +25,25 @@ from reticent.report.kinds import method
 from reticent.report.pictures import study as pictures
 from reticent.rounding import level
 from reticent.say.glossary import terms
-from reticent.say.grammar import listed, sentence
-from reticent.say.study import ORIGINS, REASONS, answered, between, by_origin, in_short, kind, printed, rule, written
+from reticent.say.grammar import listed, plural, sentence, spans
+from reticent.say.study import (
+    ORIGINS,
+    REASONS,
+    answered,
+    asked,
+    between,
+    by_kind,
+    by_origin,
+    in_short,
+    printed,
+    shared,
+    written,
+)
 
 MARKS: dict[Answer, str] = {"yes": "✓", "no": "✗", "open": "?"}
+SENTENCES = re.compile(r"(?<=\.\)) |(?<=\.) (?=[A-Z(])")
+"""Between sentences of a rule."""
+WORDS = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 GLOSSARY = (
     (
         "Reproduced",
@@ -68,6 +85,7 @@ def study(document: StudyDocument) -> b.Report:
             *b.only(b.DOCUMENTS, *_tables(document), *_published(document.published)),
             *b.only(b.PAGE, *_details(document)),
             *b.only(b.DOCUMENTS, *method.limits("study", document.cannot_say or ("What other data would give.",))),
+            *b.only(b.DOCUMENTS, *_notes(document)),
             *method.glossary(GLOSSARY),
         ),
         files=b.coded("The same numbers are in `study.json`; `study.md` has the tables for a document."),
@@ -76,42 +94,99 @@ def study(document: StudyDocument) -> b.Report:
 
 
 def _claims(document: StudyDocument) -> tuple[b.Block, ...]:
+    sure, number = level(document.confidence), 0
     made: list[b.Block] = [
         b.Heading("Claims, and what was found", "claims", "Claims", level=2, only=b.DOCUMENTS),
         b.Prose(
-            f"The rules were fixed before anything was measured. A claim is judged by {level(document.confidence)} "
-            f"intervals; of one seed they are over {document.over}. Kinds of network are judged apart, and none "
-            "decides for another.",
+            "The rule of each claim was fixed before anything was measured. It asks something of one or more numbers. "
+            f"A number says yes if its {sure} interval lies on the side that is asked (of zero, where so much or more "
+            "is asked) and it is as large as asked itself; no if its interval, widened where a claim has several "
+            f"numbers, falls short of what is asked; else it is open. Intervals of one seed are over {document.over}. "
+            "Kinds of network are judged apart, and none decides for another.",
             only=b.DOCUMENTS,
         ),
     ]
     for origin, claims in by_origin(document.claims):
-        made.append(b.Heading(f"{ORIGINS[origin]}, judged by {level(document.confidence)} intervals"))
-        made += b.only(b.DOCUMENTS, *(block for claim in claims for block in _claim(claim)))
+        made.append(b.Heading(f"{ORIGINS[origin]}, judged by {sure} intervals"))
+        made += b.only(b.DOCUMENTS, *_judged(document, dict(enumerate(claims, number + 1))))
         made.append(b.Bullets(tuple(f"{MARKS[answered(one)]} {in_short(one)}" for one in claims), only=b.TERMINAL))
+        number += len(claims)
     rest = "All numbers, the figures, the rules, and what this study cannot say are in the files:"
     return (*made, b.Heading(rest, only=b.TERMINAL))
 
 
-def _claim(claim: Claim) -> tuple[b.Block, ...]:
+Numbered = Mapping[int, Claim]
+
+
+def _judged(document: StudyDocument, claims: Numbered) -> Iterator[b.Block]:
+    """Show claims with their verdicts; folded, their numbers and rules, each once, with the claims that it is of."""
+    reason = shared(list(claims.values()))
+    measured = {i: one for i, one in claims.items() if any(kind.parts for kind in one.kinds)}
+    if reason is not None:
+        yield b.Prose(f"None can be told: {REASONS[reason]}." + " What was run says:" * bool(measured))
+        # No kind of network counts then, which need not be said of each.
+        measured = {i: one.with_(kinds=tuple(k.with_(counts=True) for k in one.kinds)) for i, one in measured.items()}
+    if measured:
+        heads = ("Claim", "Found") if reason is not None else ("Claim", "Verdict", "Found")
+        yield b.table("Claims", b.words(*heads), (_verdict(i, one, reason) for i, one in measured.items()))
+    if unmeasured := tuple(f"{i}. {one.text}" for i, one in claims.items() if i not in measured):
+        yield b.Folded(f"Not measured at this scale: {plural(len(unmeasured), 'claim')}", (b.Bullets(unmeasured),))
+    if numbers := tuple(_numbers(document, claims)):
+        asks: b.Heads = (*b.words("Number", "Claim"), "Found", *b.words("Asked", "Answer"))
+        yield b.Folded("The numbers that they rest on", (b.table("Numbers of claims", asks, numbers),))
+    yield b.Folded("Their rules", (b.table("Rules of claims", b.words("Rule", "Claim"), _rules(claims)),))
+
+
+def _verdict(number: int, claim: Claim, reason: Reason | None) -> b.Line:
     about = f"; about {listed(claim.networks)}" if claim.networks else ""
-    why = [b.Prose(("Why: ", sentence(REASONS[claim.reason])))] if claim.reason else []
-    rows = [_part(part) for one in claim.kinds for part in one.parts]
-    heads: b.Heads = (*b.words("Number"), "Found", *b.words("Asked", only=b.DOCUMENTS), *b.words("Answer"))
-    return (
-        b.Heading(f"{MARKS[answered(claim)]} {claim.verdict}: {claim.text}", f"claim-{claim.key}", level=4),
-        b.Prose(sentence(f"{claim.source}{about}"), "note", only=b.DOCUMENTS),
-        *why,
-        b.Bullets(tuple(f"{kind(one)}." for one in claim.kinds)),
-        *((b.table("The numbers that the claim rests on", heads, rows),) if rows else ()),
-        b.Folded("The rule", (b.Prose(claim.rule),), only=b.DOCUMENTS),
-    )
+    said = b.Cell(f"{number}. {claim.text}", below=(sentence(f"{claim.source}{about}"),))
+    found = by_kind(claim)
+    kinds = b.Cell(found[0], below=tuple(found[1:])) if found else NOTHING
+    if reason is not None:
+        return said, kinds
+    why = (sentence(REASONS[claim.reason]),) if claim.reason else ()
+    return said, b.Cell(f"{MARKS[answered(claim)]} {claim.verdict}", below=why), kinds
 
 
-def _part(part: Part) -> b.Line:
-    why = (REASONS[part.reason],) if part.reason else ()
-    asked = "" if part.mean is None else rule(part)
-    return part.label, _cell(part, part.metric), asked, b.Cell(f"{MARKS[part.answer]} {part.answer}", None, why)
+def _numbers(document: StudyDocument, claims: Numbered) -> Iterator[b.Line]:
+    """List the numbers, each once; what all are of, where one setting was run, is not repeated."""
+    of: dict[Part, list[int]] = {}
+    for number, claim in claims.items():
+        for part in (part for one in claim.kinds for part in one.parts):
+            of.setdefault(part, []).append(number)
+    only = f", {document.settings[0].label}" if len(document.settings) == 1 else ""
+    for part, numbers in of.items():
+        why = (REASONS[part.reason],) if part.reason else ()
+        needed = "" if part.mean is None else asked(part)
+        said = b.Cell(f"{MARKS[part.answer]} {part.answer}", None, why)
+        yield part.label.removesuffix(only), spans(numbers), _cell(part, part.metric), needed, said
+
+
+def _rules(claims: Numbered) -> Iterator[b.Line]:
+    """List the sentences of rules, each once; those that differ in one word, such as a defense's name, are one."""
+    of: dict[str, list[int]] = {}
+    for number, claim in claims.items():
+        for one in SENTENCES.split(claim.rule):
+            of.setdefault(one, []).append(number)
+    alike: dict[str, dict[str, str]] = {}
+    for one in of:
+        for word in dict.fromkeys(WORDS.findall(one)):
+            alike.setdefault(_with(one, word), {})[word] = one
+    told = set[str]()
+    for one, numbers in of.items():
+        if one in told:
+            continue
+        shape = max((_with(one, word) for word in WORDS.findall(one)), key=lambda shape: len(alike[shape]))
+        rest = {word: other for word, other in alike[shape].items() if other not in told}
+        told.update(rest.values())
+        if len(rest) > 1:
+            yield shape, f"X is {'; '.join(f'{word}: {spans(of[other])}' for word, other in rest.items())}"
+        else:
+            yield one, spans(numbers)
+
+
+def _with(text: str, word: str) -> str:
+    return WORDS.sub(lambda found: "X" if found[0] == word else found[0], text)
 
 
 def _cell(one: SeedsEstimate | None, form: Form, paper: Printed | None = None) -> b.Cell:
@@ -162,6 +237,12 @@ def _row(row: Row, columns: Sequence[Column]) -> b.Line:
     paper = row.paper or {}
     cells = (_cell(row.values.get(one.key), one.form, paper.get(one.key)) for one in columns)
     return b.Cell(row.name, below=(row.about,) if row.about else ()), *cells
+
+
+def _notes(document: StudyDocument) -> tuple[b.Block, ...]:
+    """Fold what was noted of each setting."""
+    noted = (one for one in document.settings if one.notes)
+    return tuple(b.Folded(f"Notes on the runs, {one.label}", (b.Bullets(one.notes),)) for one in noted)
 
 
 def _published(tables: Sequence[PublishedTable]) -> tuple[b.Block, ...]:

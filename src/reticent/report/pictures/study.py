@@ -134,8 +134,11 @@ def _legend(figure: Canvas) -> None:
         handles, labels = axes.get_legend_handles_labels()
         known |= {label: handle for label, handle in zip(labels, handles, strict=True) if label and label not in known}
     if len(known) > 1:
-        columns = 3 if figure.get_figwidth() * 72 <= WIDTH else 6
-        figure.legend(list(known.values()), list(known), loc="outside upper left", ncols=columns, **LEGEND)
+        for columns in (6, 3, 2, 1):
+            made = figure.legend(list(known.values()), list(known), loc="outside upper left", ncols=columns, **LEGEND)
+            if columns == 1 or made.get_window_extent().width <= figure.get_figwidth() * figure.dpi:
+                return
+            made.remove()
 
 
 def _lines(axes: Axes, one: LinesPanel) -> None:

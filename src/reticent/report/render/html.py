@@ -224,8 +224,8 @@ class _Page:
         key = table.key or f"table-{self.tables}"
         notes = self.announce(table.footnotes)
         texts = next((i for i, column in enumerate(table.columns) if i and column.numbers), len(table.columns))
-        classes = ["sortable" * table.sortable, "stack" * table.stacks]
         heads = [_head(column, i == table.sorted) for i, column in enumerate(table.columns)]
+        classes = ["sortable" * table.sortable, "stack" * table.stacks, "words" * (texts == len(heads))]
         made = element(
             "table",
             element("caption", clean(table.title, 300)),

@@ -148,7 +148,7 @@ STUDY = Study(
     caution=(
         "The paper prints no number of these figures and names no optimizer, epochs or kind of probe: what it says is "
         "judged, not its values.",
-        "The paper's networks see pictures. An MLP on Location30 asks whether what it says holds elsewhere; it has no "
+        "The paper's networks see pictures. An MLP on a table asks whether what it says holds elsewhere; it has no "
         "part in the verdicts.",
         "Whether membership begins where the probe stops to gain needs four stages before the classifier, so that "
         "there are two such places: it can't be told of networks with fewer, such as the MLP.",

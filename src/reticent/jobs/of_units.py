@@ -1,0 +1,79 @@
+"""Units of several records, each measured as a record is: what may be said of one person."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from reticent import seeds
+from reticent.attacks.base import Problem
+from reticent.auditing.exposure import Exposure, exposure
+from reticent.auditing.joining import exposure_of_units, joined
+from reticent.auditing.membership_probability import MembershipProbability
+from reticent.auditing.partition import Partition
+from reticent.auditing.record_pvalues import FPR, OwnRates, own_rates, record_pvalues
+from reticent.data.membership import Membership
+from reticent.data.units import Units
+from reticent.findings.records import UnitRow
+from reticent.jobs.document import record_rows
+from reticent.signals.matrix import Signals
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredUnits:
+    """What is known of single units.
+
+    Attributes:
+        units: which records are whose.
+        exposure: of every unit.
+        probability: of membership; None where too few models were trained on a unit.
+        own: what is found of each unit at its own rate, likewise.
+    """
+
+    units: Units
+    exposure: Exposure
+    probability: MembershipProbability | None
+    own: OwnRates | None
+
+    def rows(self) -> tuple[UnitRow, ...]:
+        """List every unit, the most exposed first."""
+        at, sizes = np.arange(self.units.count), np.bincount(self.units.codes).tolist()
+        table = record_rows(self.exposure, at, np.zeros_like(at), probability=self.probability, own=self.own)
+        return tuple(UnitRow(self.units.names[row.record], sizes[row.record], row) for row in table)
+
+
+def by_unit(units: Units) -> Partition:
+    """Say in the list of records whose each is."""
+    return Partition(units.column, units.names, units.codes)
+
+
+def as_records(problem: Problem, units: Units) -> Problem:
+    """Make a problem of which each unit is one record: its margins are the means of its records'.
+
+    All of a unit are in a model's training set, or none, so that what holds for one record holds for it.
+    """
+    signals = problem.signals
+    rows = (np.asarray(signals.margins[[model], :])[0].T for model in range(signals.models))
+    margins = np.stack([joined(row, units).T for row in rows])
+    whole = Signals(labels=np.zeros(units.count, np.int64), margins=margins, classes=signals.classes)
+    matrix = units.of_units(problem.membership.matrix)
+    return Problem.make(whole, Membership(matrix), problem.targets, problem.references)
+
+
+def measured_units(
+    whole: Problem,
+    units: Units,
+    exposed: Exposure,
+    probability: MembershipProbability | None,
+    *,
+    seed: int,
+    confidence: float,
+) -> MeasuredUnits:
+    """Measure single units; the memorisation of one is the mean of its records', which are `exposed`."""
+    matrix, targets = whole.membership.matrix, whole.targets
+    mean, own = exposure_of_units(exposed, units), exposure(whole.signals, matrix)
+    nothing = np.ma.MaskedArray(np.zeros(units.count), mask=True)  # Of a mean margin it would mean something else.
+    own = replace(own, memorisation_soft=nothing, memorisation_soft_error=nothing)
+    own = replace(own, memorisation=mean.memorisation, memorisation_error=mean.memorisation_error)
+    tests = record_pvalues(whole.signals, matrix, targets, whole.references, seeds.rng(seed, "units", "p-values"))
+    rates = None if tests is None else own_rates(tests, matrix[targets], confidence, FPR)
+    return MeasuredUnits(units, own, probability, rates)

@@ -69,8 +69,8 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
         dealt = [folds(one, spec.folds) for one in turned]
         rows, members, _ = _rows(problem, group, turned, order, known)
         rules = [
-            [_rule(spec, *seen, fold[order] != part) for part in range(spec.folds)]
-            for fold, *seen in zip(dealt, np.split(rows, len(dealt)), np.split(members, len(dealt)), strict=True)
+            [_rule(spec, seen, inside, fold[order] != part) for part in range(spec.folds)]
+            for fold, seen, inside in zip(dealt, np.split(rows, len(dealt)), np.split(members, len(dealt)), strict=True)
         ]
         return _Learned(group, known, list(zip(dealt, rules, strict=True)))
 

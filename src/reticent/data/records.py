@@ -21,6 +21,11 @@ MOST_TOKENS = 10_000_000
 """A token from here on is a measurement or the number of a record, unless the user says how many tokens there are."""
 
 
+TEXTS = (
+    ": give texts as the numbers of their tokens (docs/architectures.md), or as columns of a .csv, where few values "
+    "come again (docs/tables.md)"
+)
+"""What becomes of texts among features."""
 FITTED = (
     "Categories, medians and scales of columns are fixed in advance or taken over all records, members or not, without "
     "the label: every model gets the same features."
@@ -107,7 +112,7 @@ class Records:
         classes = facts.pop("classes", None)
         beside = {f"columns[{name!r}]": values for name, values in facts.get("columns", {}).items()}
         checks.aligned("x", x=x, y=y, **beside)
-        features = checks.array(x=x, ndim=(2, 3, 4))
+        features = checks.array(x=x, ndim=(2, 3, 4), texts=TEXTS)
         labels = checks.integers(y=y, ndim=1, low=0, high=classes)
         if len(features) != len(labels):
             raise ShapeError(f"x has {len(features)} records, y has {len(labels)}: expected as many labels as records")

@@ -74,8 +74,19 @@ def _auc(document: AuditDocument, limit: float, doubts: Sequence[Objection], all
         if attack.excess is None
         else _beyond(attack, 0.5, attack.excess.auc)
         for attack in attacks
+        if not _uncompared(attack)
     ]
-    return compare(f"AUC at most {limit:g}", limit, found, [], doubts, allow, "attacks")
+    return compare(f"AUC at most {limit:g}", limit, found, _absent(attacks), doubts, allow, "attacks")
+
+
+def _uncompared(attack: Audit) -> bool:
+    """Tell whether what an attack finds beyond the blind baseline may be the same difference, told better."""
+    return attack.excess is not None and not attack.excess.counts
+
+
+def _absent(attacks: Sequence[Audit]) -> list[Objection]:
+    names = [attack.name for attack in attacks if _uncompared(attack)]
+    return [Objection(Doubt.RECORDS_DIFFER, say.UNCOMPARED + ", ".join(names))] if names else []
 
 
 def _beyond(attack: Audit, chance: float, excess: PairedDifference) -> Found:
@@ -98,8 +109,10 @@ def _turned(found: Found, attacks: int) -> Found:
 def _tpr(
     document: AuditDocument, fpr: float, limit: float, doubts: Sequence[Objection], allow: Sequence[Doubt]
 ) -> Check:
-    found, absent, tied = list[Found](), list[Objection](), list[str]()
+    found, absent, tied = list[Found](), _absent(document.attacks), list[str]()
     for attack in document.attacks:
+        if _uncompared(attack):
+            continue
         rate = next((one for one in attack.rates if isclose(one.fpr, fpr, rel_tol=1e-9)), None)
         if rate is None:
             absent.append(Objection(Doubt.NO_RATE, say.no_rate(fpr, attack)))

@@ -30,12 +30,12 @@ from reticent.population.train import Callback, train
 from reticent.population.using import using
 from reticent.population.worker import Made
 from reticent.procedures import entry
+from reticent.procedures.user import told
 from reticent.report import parquet
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
 from reticent.say.population import fewer, of_units, repeated, several_records, training
-from reticent.spec import full
 from reticent.store import at
 
 
@@ -175,7 +175,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
     facts = document.population_facts(job.population, made)
     found = measured.document(
         data=document.data_facts(job.records, job.population.roles, job.units),
-        recipe=full(job.population.recipe),
+        recipe=told(job.population.recipe),
         population=facts,
         environment=evaluated.work.trained(job, made, stages=stage_costs(made)),
         control=evaluated.control,

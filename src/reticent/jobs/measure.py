@@ -239,7 +239,7 @@ def measure(
     shift = blind is not None and blind.found.shift
     if blind is not None and shift:
         with work.on("blind"):
-            audits = beyond(audits, told, members, blind, settings)
+            audits = beyond(attacks, audits, told, members, blind, settings)
     measured = Measurement(
         audits,
         scores,
@@ -292,12 +292,21 @@ def measure(
 
 
 def beyond(
-    audits: Sequence[Audit], scores: Mapping[str, Floats], members: Bools, blind: Baseline, settings: Settings
+    attacks: Sequence[Spec],
+    audits: Sequence[Audit],
+    scores: Mapping[str, Floats],
+    members: Bools,
+    blind: Baseline,
+    settings: Settings,
 ) -> tuple[Audit, ...]:
     """Hold every attack against a blind baseline that tells members from non-members."""
     fprs = [rate.fpr for rate in audits[0].rates]
     held = Beyond(blind, members, fprs, seeds.rng(settings.seed, "bootstrap", "blind"), settings.replicates)
-    return tuple(one.with_(excess=held.excess(scores[one.name], settings.confidence)) for one in audits)
+    excesses = [
+        held.excess(scores[spec.method], settings.confidence).with_(counts=entry.strong and entry.cancels(spec))
+        for spec, entry in ((spec, ATTACKS[spec.method]) for spec in attacks)
+    ]
+    return tuple(one.with_(excess=excess) for one, excess in zip(audits, excesses, strict=True))
 
 
 def _fair(problem: Problem) -> bool:

@@ -32,7 +32,7 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         *said.cannot_say,
         *unhealthy(population, said.leak),
         *design,
-        *blind.unsaid(document.blind, document.not_blind),
+        *blind.unsaid(document.blind, document.not_blind, compared=any(one.strong for one in document.attacks)),
         *further,
     )
     unaware, checked = document.non_adaptive, document.control

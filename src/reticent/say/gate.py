@@ -25,6 +25,10 @@ RECORDS_DIFFER = (
     "members and non-members differ without the model, so that low numbers do not show that it gives nothing away: "
     "audit it with members and non-members from one source, drawn at random"
 )
+UNCOMPARED = (
+    "members and non-members differ without the model, and only attacks that compare a record with models that were "
+    "not trained on it can show a leak beyond that; not judged: "
+)
 FAILED_CONTROL = (
     "the null control failed: an attack found something where there is nothing, so no number of this audit can be "
     "relied on; run reticent selftest"

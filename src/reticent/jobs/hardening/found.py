@@ -50,7 +50,7 @@ from reticent.say import harden as say
 from reticent.say.verdict import sentence
 from reticent.signals.composed import appended
 from reticent.signals.matrix import Floats
-from reticent.signals.query import UNSTEADY, Seen
+from reticent.signals.query import Seen
 from reticent.spec import canonical, full
 from reticent.store import Store
 
@@ -123,7 +123,7 @@ def audited(
         attacks=audits,
         epsilon=epsilon,
         references=_references(made),
-        notices=(*untaught, *(UNSTEADY,) * seen.unsteady, *dict.fromkeys(ready.left_out.values())),
+        notices=(*untaught, *seen.notices, *dict.fromkeys(ready.left_out.values())),
     )
     return Audited(found, made, scores, correct)
 

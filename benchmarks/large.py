@@ -11,7 +11,6 @@ Margins are made up: each record has a level and a leak of its own (exponential,
 
 import argparse
 import json
-import resource
 import subprocess
 import sys
 import tempfile
@@ -44,6 +43,7 @@ def made(folder: Path, models: int, records: int) -> Path:
 
 def audit(signals: Path, out: Path, attacks: list[str]) -> None:
     """Audit them in this process, and print what it took."""
+    from reticent import resident
     from reticent.jobs.attack import run
     from reticent.jobs.attacks import gather_attacks
     from reticent.jobs.signals_file import read_signals
@@ -51,8 +51,8 @@ def audit(signals: Path, out: Path, attacks: list[str]) -> None:
     begun = time.perf_counter()
 
     def stage(told: str) -> None:
-        cpu, peak = time.process_time(), 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        print(f"{time.perf_counter() - begun:8.0f} s, CPU {cpu:7.0f} s, {peak / 1e9:.2f} GB: {told}", file=sys.stderr)
+        cpu, peak = time.process_time(), resident.largest() / 1e9
+        print(f"{time.perf_counter() - begun:8.0f} s, CPU {cpu:7.0f} s, {peak:.2f} GB: {told}", file=sys.stderr)
 
     config = gather_attacks(None, {"attacks": tuple(attacks)} if attacks else {})
     done = run(read_signals(signals), config, out, "made up", stage)
@@ -61,7 +61,7 @@ def audit(signals: Path, out: Path, attacks: list[str]) -> None:
         json.dumps({
             "seconds": time.perf_counter() - begun,
             "cpu": time.process_time(),
-            "memory": 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss,
+            "memory": resident.largest(),
             "page": (out / "report.html").stat().st_size,
             "parts": done.findings.environment.seconds_parts,
         })

@@ -242,5 +242,11 @@ def test_the_game_is_said():
         balanced_accuracy=TargetAccuracy(oracle=0.5),
     )
     told = "knows all 1,000 audited records, and each of them was used for training with probability one half."
-    assert told in game(target)
-    assert "with probability 20 %." in game(target.with_(members=200, non_members=800))
+    assert told in game([target])
+    assert "with probability 20 %." in game([target.with_(members=200, non_members=800)])
+    seven = [
+        target.with_(members=members, non_members=1000 - members) for members in (600, 580, 540, 560, 570, 570, 580)
+    ]
+    assert "with probability 57 %." in game(seven)
+    differ = game([target], (0.0625, 0.875))
+    assert "one half on average (it differs between records: 6 % to 88 % of the models were trained on one)." in differ

@@ -13,7 +13,7 @@ import pytest
 
 from reticent.errors import InputError
 from reticent.jobs.runs import age, check, find, scan
-from reticent.say.runs import size
+from reticent.say.runs import recipe, size
 from reticent.store import Store
 
 SMALL = "--records 60 --models 4 --epochs 1 --workers 1 --attack lira --set replicates=100"
@@ -73,6 +73,11 @@ def folders(store):
 def damage(store, number, file="weights.safetensors"):
     path = store.root / "runs" / name(number) / file
     path.write_bytes(path.read_bytes()[:-1] + b"\x07")
+
+
+def test_models_of_a_users_function_are_called_by_it():
+    made = {"architecture": {"method": "mlp"}, "epochs": 40, "optimizer": "adam", "learning_rate": 0.001}
+    assert recipe({"recipe": made | {"procedure": {"method": "function", "function": "my:fit"}}}) == "my:fit"
 
 
 def test_list_groups_the_models_of_one_recipe(command, store):

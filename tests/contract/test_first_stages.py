@@ -63,7 +63,7 @@ def test_a_first_stage_that_another_process_makes_is_not_waited_for(name, tmp_pa
 
 @pytest.mark.parametrize("name", TWICE)
 def test_memory_that_cannot_be_measured_is_not_known(name, tmp_path, monkeypatch):
-    monkeypatch.setattr("reticent.training.memory._RESET", tmp_path / "no-such-folder" / "clear_refs")
+    monkeypatch.setattr("reticent.resident._RESET", tmp_path / "no-such-folder" / "clear_refs")
     store = Store(tmp_path / "store").open()
     made = cases.maker(name, store).make(0)
     assert store.find(made.training).facts["peak_memory_bytes"] is None

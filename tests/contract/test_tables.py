@@ -175,6 +175,7 @@ def test_the_public_names_are_sorted_and_resolve():
         pytest.param(
             "reticent.population.train, reticent.jobs.measure", ["sklearn", "matplotlib"], marks=pytest.mark.slow
         ),
+        pytest.param("reticent.population.executors", ["scipy", "torch._dynamo"], marks=pytest.mark.slow),
     ],
 )
 def test_imports_load_no_more_than_is_needed(modules, absent):

@@ -93,7 +93,7 @@ def test_pictures_of_whole_numbers_are_taken(dtype, tmp_path):
         ({"x": X, "y": Y[:3]}, ShapeError, "x has 4 records, y has 3"),
         ({"x": X * [1, np.inf], "y": Y}, InputError, "4 NaN or infinite of 8, the first at index (0, 1)"),
         ({"x": X[:, 0], "y": Y}, ShapeError, "2 or 3 or 4 axes"),
-        ({"x": X.astype(str), "y": Y}, ShapeError, "numbers or booleans"),
+        ({"x": X.astype(str), "y": Y}, ShapeError, ": give texts as the numbers of their tokens"),
         ({"a": X, "b": Y}, InputError, "expected arrays x and y, or features and labels; got a, b"),
     ],
 )
@@ -316,7 +316,7 @@ def test_a_slip_among_very_many_numbers_is_named_where_they_are_refused(tmp_path
         ("\n", CorruptFileError, "expected a header line"),
         ("a,label\n", CorruptFileError, "expected a record a line below the header"),
         ("1,2\n3,4\n5,6\n", CorruptFileError, "got numbers: add one"),
-        ("a,label\n1,0\n2\n", CorruptFileError, "line 3 has 1 fields, the header has 2"),
+        ("a,label\n1,0\n2\n", CorruptFileError, "line 3 has 1 field, the header has 2"),
         ("label\n1\n0\n", CorruptFileError, "expected columns beside the label 'label'"),
         (
             "a,label\n1,0\nnan,1\n",
@@ -383,7 +383,7 @@ def test_columns_of_a_frame_that_are_counted_are_no_first_line():
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".tsv.gz"])
-@pytest.mark.parametrize(("row", "words"), [("1,", "'label' is empty"), ("nan,0", "'a' is empty"), ("1", "1 fields")])
+@pytest.mark.parametrize(("row", "words"), [("1,", "'label' is empty"), ("nan,0", "'a' is empty"), ("1", "1 field,")])
 def test_a_record_is_named_by_its_line_in_every_text(suffix, row, words, tmp_path):
     text = f"a,label\n1,0\n\n2,x\n{row}\n".replace(",", "\t" if "tsv" in suffix else ",")
     path = tmp_path / f"d{suffix}"

@@ -149,6 +149,17 @@ def test_targets_and_references_are_those_that_are_named(brought):
         run(brought, attacks=["lira"], references=[0])
 
 
+def test_records_of_different_probability_of_training_are_told(brought):
+    assert "shares" not in run(brought, attacks=["loss"]).document["population"]
+    uneven = np.random.default_rng(0).random(brought["membership"].shape) < np.where(np.arange(RECORDS) % 2, 0.2, 0.8)
+    found = run(brought | {"membership": uneven}, attacks=["loss"]).document
+    least, most = found["population"]["shares"]
+    assert (least, most) == (uneven.mean(axis=0).min(), uneven.mean(axis=0).max())
+    assert "it differs between records" in found["verdict"]["cannot_say"][0]
+    fair = np.random.default_rng(0).random(brought["membership"].shape) < 0.5
+    assert "shares" not in run(brought | {"membership": fair}, attacks=["loss"]).document["population"]
+
+
 def test_a_single_target_takes_its_threshold_from_references(brought):
     def transferred(**rows):
         return run(brought, attacks=["loss"], targets=[0], **rows).document["attacks"][0]["overall"][

@@ -475,7 +475,7 @@ def test_a_network_that_fails_while_it_is_repaired_is_told_in_one_sentence(tmp_p
         (20, 20, False, False, None, ""),
         (19, 500, False, True, Doubt.FEW_RECORDS, "no interval over 19 members and 500 non-members"),
         (500, 2, False, True, Doubt.FEW_RECORDS, "At least 20 of each are needed"),
-        (500, 500, True, True, None, "Only what an attack finds beyond that counts as leak"),
+        (500, 500, True, True, None, "Only what an attack that compares models finds beyond that counts as leak"),
         (500, 500, True, False, Doubt.RECORDS_DIFFER, "prepared alike"),
     ],
 )

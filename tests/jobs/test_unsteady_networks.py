@@ -1,5 +1,7 @@
 """A network that answers differently each time is audited with a word of it, and the numbers stay as they were."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -15,7 +17,7 @@ from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures.estimator import CLIPPED
 from reticent.signals.queries import Queries
-from reticent.signals.query import UNSTEADY, ask, unsteady
+from reticent.signals.query import UNSTEADY, ask, asked_again
 from reticent.store import Store
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
@@ -57,6 +59,21 @@ class Counter(Net):
     def forward(self, x):
         self.asked += 1
         return self.inner(x) * (1 + self.asked % 2)
+
+
+class Ranked(Net):
+    def forward(self, x):
+        z = self.inner(x)
+        return z - z.mean(dim=0)
+
+
+class Normed(Net):
+    def __init__(self):
+        super().__init__()
+        self.norm, self.other = nn.BatchNorm1d(6, track_running_stats=False), nn.BatchNorm1d(6)
+
+    def forward(self, x):
+        return self.inner(self.norm(self.other(x)))
 
 
 class Rounding(Net):
@@ -117,8 +134,16 @@ def audited(folder, **more):
 def test_a_network_that_answers_differently_is_told_from_one_that_rounds(name, differs):
     examples, prepare = given()
     with Streams(0, 0).lent("asking"):
-        assert unsteady(built(name), examples, prepare, 3) is differs
-        assert unsteady(built(name), examples.take(torch.arange(0)), prepare, 3) is False
+        assert asked_again(built(name), examples, prepare, 3) == (UNSTEADY,) * differs
+        assert asked_again(built(name), examples.take(torch.arange(0)), prepare, 3) == ()
+
+
+@pytest.mark.parametrize(("name", "words"), [("Ranked", "in code of its own"), ("Normed", r"with it \(norm\)")])
+def test_a_network_that_looks_at_the_whole_batch_is_told_of_with_its_layers(name, words):
+    examples, prepare = given()
+    (said,) = asked_again(built(name), examples, prepare, 3)
+    assert re.search(words, said)
+    assert asked_again(built(name), examples.take(torch.arange(3)), prepare, 3) == (said,)
 
 
 @pytest.mark.parametrize("made", [{"architecture": "mine_nets:Dropout", "epochs": 1}, {"procedure": "mine_nets:train"}])
@@ -153,7 +178,7 @@ def test_what_harden_asks_is_told_and_keeps_its_bits(name):
         plain = ask(built(name), examples, prepare, 3, Queries())
     none = examples.take(torch.arange(0))
     seen = asked(built(name), examples, Materials(none, none, none, prepare, 3), "net", Streams(0, 0))
-    assert seen.unsteady is NETWORKS[name]
+    assert seen.notices == (UNSTEADY,) * NETWORKS[name]
     assert np.array_equal(seen.margins, plain.margins)
     assert np.array_equal(seen.logits, plain.logits)
 
@@ -170,7 +195,7 @@ def test_asking_again_changes_no_bit_of_the_signals(place, monkeypatch):
         made = Maker(population, store, "cpu").make(0)
         assert bool(made.facts.notices) is (name == "with")
         content.append(store.whole(made.signals).file("signals.safetensors").read_bytes())
-        monkeypatch.setattr(asking, "unsteady", lambda *_: False)
+        monkeypatch.setattr(asking, "asked_again", lambda *_: ())
     assert content[0] == content[1]
 
 

@@ -124,22 +124,26 @@ REFUSED = {
     "plain and a copy": ({**STATE, **behind("ema.", OTHER)}, TWICE + r"as they are and behind 'ema\.'"),
     "a part of a larger network": (
         {**behind("backbone."), "head.weight": torch.ones(2)},
-        r"1 are not expected \(head\.weight, for one\); what stands behind 'backbone\.' was held against it",
+        r"1 is not expected \(head\.weight, for one\); what stands behind 'backbone\.' was held against it",
     ),
-    "another network": ({"x": torch.ones(2)}, r"9 of 9 tensors are missing .*1 are not expected \(x, for one\)"),
+    "another network": ({"x": torch.ones(2)}, r"9 of 9 tensors are missing .*1 is not expected \(x, for one\)"),
     "nothing": ({"epoch": 3}, "9 of 9 tensors are missing"),
     "another width": (
         {**STATE, "fc.weight": torch.ones(2, 4)},
-        r"1 have another shape \(fc\.weight: expected \(2, 3\), got \(2, 4\)\)",
+        r"1 has another shape \(fc\.weight: expected \(2, 3\), got \(2, 4\)\)",
     ),
     "whole numbers": (
         {**STATE, "fc.weight": torch.ones(2, 3, dtype=torch.int8)},
-        r"1 hold another kind of numbers \(fc\.weight: expected float32, got int8\)",
+        r"1 holds another kind of numbers \(fc\.weight: expected float32, got int8\)",
     ),
     "meta": ({**STATE, "fc.weight": torch.empty(2, 3, device="meta")}, r"fc\.weight is on the meta device, and has no"),
     "quantised": (
         lambda: {**STATE, "fc.weight": quantised()},
         r"fc\.weight is quantised: give the state of the network",
+    ),
+    "quantised layers": (
+        {"fc.scale": torch.ones(()), "fc.zero_point": torch.zeros(()), "fc._packed_params.dtype": torch.qint8},
+        r"fc\.zero_point is of a quantised layer: give the state of the network before it was quantised \(float32\)",
     ),
 }
 
@@ -164,7 +168,7 @@ def test_one_layer_of_a_deep_network_is_not_taken_for_a_network():
 
 def test_a_network_without_a_state_has_an_empty_one():
     assert fitted({}, nn.Flatten(), "it") == {}
-    with pytest.raises(ModelError, match=r"it: expected a state of this network: 1 are not expected \(a, for one\)"):
+    with pytest.raises(ModelError, match=r"it: expected a state of this network: 1 is not expected \(a, for one\)"):
         fitted({"a": torch.ones(1)}, nn.Flatten(), "it")
 
 

@@ -272,6 +272,10 @@ def linear(x, y, seed):
     return model
 
 
+def half(x, y, seed):
+    return torch.nn.Linear(5, 3).half()
+
+
 def huge(x, y, seed):
     model = torch.nn.Linear(5, 3)
     with torch.no_grad():
@@ -286,6 +290,7 @@ def huge(x, y, seed):
         ("huge", NonFiniteError, "model 0: .* of 60 answers put the log-odds of the true label beyond 16,777,216"),
         ("wrong", ModelError, r"answered shape \(60, 4\) for 60 records: expected logits \(60, 3\)"),
         ("fails", ModelError, r"failed: KeyError: 'no such thing' \(in fails, .*test_population\.py, line \d+\)"),
+        ("half", ModelError, r"weights in half precision \(weight\), .*: call \.float\(\) before you return it"),
         ("loud", ModelError, "signals need eval mode, but 0 is in training mode"),
     ],
 )

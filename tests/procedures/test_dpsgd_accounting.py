@@ -14,7 +14,7 @@ from reticent.models.mlp import MLP
 from reticent.procedures import PROCEDURES
 from reticent.procedures.cwrf import CWRF
 from reticent.procedures.dpsgd import DPSGD, WITHOUT_NOISE, accounting, train
-from reticent.procedures.dpsgd.accounting import Spent, Steps, noise_for, spent
+from reticent.procedures.dpsgd.accounting import Spent, Steps, noise_for, of_group, spent
 from reticent.procedures.pptp import PPTP
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
@@ -126,6 +126,25 @@ def composed(noise, steps, added):
     losses = width * (low + np.arange(len(total)))
     delta_at = lambda e: float((total * np.maximum(0, 1 - np.exp(e - losses))).sum())  # noqa: E731
     return solved(delta_at, steps.delta)
+
+
+@pytest.mark.parametrize(("records", "rate", "noise"), [(2, 0.1, 1.0), (5, 0.1, 4.0), (5, 0.6, 4.0)])
+def test_a_group_of_records_loses_no_more_than_is_said_whether_it_is_added_or_removed(records, rate, noise):
+    """One step: how many of the group are in it is binomial, and its gradients agree."""
+    at = np.arange(-30 * noise, 30 * noise + records, noise / 2000)
+    drawn = [math.comb(records, k) * rate**k * (1 - rate) ** (records - k) for k in range(records + 1)]
+    bells = np.exp(-(((at[:, None] - np.arange(records + 1)) / noise) ** 2) / 2) / (noise * math.sqrt(2 * math.pi))
+    with_them, without = bells @ drawn, bells[:, 0]
+    said = of_group(records, noise, Steps(rate, 1, 1e-5)).epsilon
+    for one, other in ((with_them, without), (without, with_them)):
+        assert np.maximum(one - math.exp(said) * other, 0).sum() * noise / 2000 <= 1e-5
+    assert np.maximum(with_them - math.exp(said / records) * without, 0).sum() * noise / 2000 > 1e-5
+
+
+def test_what_is_said_of_a_group_of_one_is_the_rdp_accountants():
+    steps = Steps(0.05, 400, 1e-5)
+    assert of_group(1, 1.3, steps).epsilon == pytest.approx(spent(1.3, steps, "rdp").epsilon, rel=1e-9)
+    assert of_group(600, 1.3, steps) is None
 
 
 @pytest.mark.parametrize(("rate", "noise", "count"), [(0.1, 1.0, 6), (0.3, 2.0, 10), (0.5, 0.8, 4)])

@@ -10,7 +10,7 @@ import reticent
 from made_models import made
 from reticent.errors import EXTRAS, MissingExtraError
 from reticent.findings.clash import Clash
-from reticent.findings.epsilon import Accountant
+from reticent.findings.epsilon import Accountant, EpsilonAudit
 from reticent.jobs import document
 from reticent.jobs.defenses import catalogue
 from reticent.jobs.measure import Settings
@@ -18,6 +18,7 @@ from reticent.options import AttackConfig
 from reticent.procedures.dpsgd import WITHOUT_NOISE
 from reticent.procedures.dpsgd.extra import OLDEST, needed
 from reticent.rounding import significant_up as rounded_up
+from reticent.say.epsilon import spoken
 
 PRV = {"epsilon": 2.5, "delta": 1e-5, "source": "prv"}
 STEPS = {"noise": 1.0, "max_norm": 1.0, "sample_rate": 0.1, "steps": 10, "neighbours": "add or remove one record"}
@@ -34,6 +35,22 @@ def test_the_largest_epsilon_at_the_largest_delta_stands_for_all_models():
 def test_a_model_without_an_accountant_leaves_none_for_all():
     assert document.accountant(made({"accountant": STEPS | PRV}, {})) is None
     assert document.accountant(made({})) is None
+
+
+def test_of_units_what_the_proof_leaves_is_held_against_the_audit():
+    models = made({"accountant": STEPS | PRV}, {"accountant": STEPS | PRV})
+    proof, units = document.accountant(models), document.accountant_of_units(models, 3)
+    assert (units.records, units.delta, units.epsilon > 3 * proof.epsilon) == (3, 1e-5, True)
+    assert document.accountant_of_units(models, 600) is None
+    settings = Settings.of(AttackConfig(), units, proof)
+    assert (settings.accountant, settings.of_record) == (units, proof)
+    common = {"delta": 1e-5, "confidence": 0.95, "attack": "lira", "of_record": proof}
+    between = (proof.epsilon + units.epsilon) / 2
+    found = EpsilonAudit(lower=between, accountant=units, consistent=True, **common)
+    assert "for a unit of 3 records, the most that one has" in spoken(found).sentence
+    assert "Of one record by itself the accountant proves at most 2.50;" in spoken(found).sentence
+    nothing = spoken(EpsilonAudit(lower=between, **common)).sentence
+    assert nothing.endswith("for a unit of several, which are there or not together, that proves nothing.")
 
 
 def test_notices_are_told_once_and_in_order():

@@ -371,7 +371,7 @@ def test_settings_that_are_out_of_range():
 
 def test_a_distillation_shorter_than_what_the_recipe_says_of_it_is_refused():
     recipe = SMALL.replace(procedure=Selena(models=4, outside=2, distillation_epochs=1), stop_after=2.0)
-    with pytest.raises(SpecError, match=r"selena: the distillation of 1 epochs: .*stop_after at most epochs \(1\)"):
+    with pytest.raises(SpecError, match=r"selena: the distillation of 1 epoch: .*stop_after at most epochs \(1\)"):
         check(recipe, reference=0)
 
 

@@ -197,7 +197,11 @@ def test_zeros_of_rounded_rows_share_what_the_row_lacks():
 @pytest.mark.parametrize(
     ("given", "labels", "words"),
     [
-        (100 * P, Y, "model 0: expected numbers from 0 to 1, got .*, percentages divided by 100"),
+        (
+            100 * P,
+            Y,
+            "model 0: .* from 0 to 1, got .*, a row that sums to 100 and not to 1: .*, percentages divided by 100",
+        ),
         (np.rint(255 * P), Y, "model 0: expected numbers from 0 to 1, got .*, counts by their sum"),
         (100 * ONE, Y % 2, "model 0: expected numbers from 0 to 1, got .* for record 0"),
         (Z, Y, "model 0: expected numbers from 0 to 1, got -.*: logits are given as logits"),

@@ -1,10 +1,13 @@
 import mmap
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 import torch
 
-from reticent.training.memory import _resident, peak
+from reticent import resident
+from reticent.training.memory import peak
 
 CPU = torch.device("cpu")
 MIB = 2**20
@@ -16,7 +19,7 @@ def hold(mib):
         np.frombuffer(memory, dtype=np.uint8)[:: mmap.PAGESIZE] = 1
 
 
-pytestmark = pytest.mark.skipif(_resident("VmHWM") is None, reason="only Linux tells the peak of resident memory")
+pytestmark = pytest.mark.skipif(resident.top() is None, reason="only Linux tells the peak of resident memory")
 
 
 def test_the_growth_of_a_piece_of_work_is_measured():
@@ -42,3 +45,9 @@ def test_the_largest_part_counts_in_the_whole():
             hold(96)
         hold(16)
     assert 90 * MIB < whole.bytes < 112 * MIB
+
+
+def test_what_the_process_that_began_this_one_holds_does_not_count():
+    code = "from reticent import resident; print(resident.largest())"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert 4 * MIB < int(done.stdout) < resident.now() / 2

@@ -283,6 +283,7 @@ class AttackEntry:
         fits: ``(spec, offer)`` refuses options that need what a problem does not hold, beyond what `check` sees.
         strong: it compares a record's answer with those of models that were not trained on it. The others do not, and
             miss most of a leak, so a gate passes nothing by them.
+        cancels: of a strong attack: whether by these options what every model says of a record alike leaves its score.
         fitted: it fits a network on references (`fitting`); near-complements of a target are none of them.
         short: options by which it is fitted in little time, for tests and the self-test; None for the defaults.
         claims: ``(problem, scores)`` tells the false-positive rates at which records are just flagged, ``(T, N)``, or
@@ -299,6 +300,7 @@ class AttackEntry:
     usual: bool = True
     most: int | None = None
     strong: bool = False
+    cancels: Callable[[Any], bool] = lambda _: True
     fitted: bool = False
     short: Spec | None = None
     fits: Callable[[Any, Offer], None] = lambda spec, offer: None

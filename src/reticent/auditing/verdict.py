@@ -10,7 +10,9 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size; and equal scores
   decide the TPR of no attack that compares models, nor that of all attacks;
 * "found" by other means where members and non-members differ without the model (`auditing.blind`): if what some attack
-  finds beyond the blind baseline is more than 0. A leak is never excluded there, since a shift can hide one;
+  that compares models finds beyond the blind baseline is more than 0. For it, what is a fixed function of the record
+  cancels; one model's answers may tell the shift better than the baseline, which learns it from few records. A leak is
+  never excluded there, since a shift can hide one;
 * "found", too, if a group of records leaks, and more than the others, at limits that hold for all groups and attacks
   together (`group_limits`): a leak of few records does not show in the mean over all;
 * "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak, or one model is
@@ -25,7 +27,7 @@ any; the AUC decides between equal TPRs, and where no rate can be measured.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.special import ndtri, stdtrit
+from scipy.special import expit, logit, ndtri, stdtrit
 
 from reticent.auditing.intervals import tail
 from reticent.auditing.roc import threshold_rate
@@ -97,8 +99,14 @@ class _Judged:
         return self.enough and self.auc[1] < 0.5 and self.audit.excess is None
 
     @property
-    def found(self) -> bool:
+    def more(self) -> bool:
+        """Whether it finds more than chance, or than the blind baseline."""
         return self.by_auc or self.by_tpr
+
+    @property
+    def found(self) -> bool:
+        """Whether that shows a leak."""
+        return self.more and (self.audit.excess is None or self.audit.excess.counts)
 
     @property
     def area(self) -> float:
@@ -150,7 +158,7 @@ def verdict(audits: Sequence[Audit]) -> Verdict:
         confidence=confidences[0],
         leak=leak,
         reason=reason,
-        shown_by=(Statistic.AUC,) * best.by_auc + (Statistic.TPR,) * best.by_tpr,
+        shown_by=((Statistic.AUC,) * best.by_auc + (Statistic.TPR,) * best.by_tpr) if best.found else (),
         excess=best.audit.excess,
         wrong_sign=tuple(one.audit.name for one in judged if one.backwards),
     )
@@ -174,7 +182,7 @@ def allow_for_unlearned(said: Verdict, population: Population) -> Verdict:
     What learned nothing pulls the figures of a population to chance, and serves attacks badly as a reference: that
     would make any leak of the others look smaller, by an amount that is not known.
     """
-    if said.leak is Leak.FOUND or said.reason in {Reason.FEW_RECORDS, Reason.BACKWARDS}:
+    if said.leak is Leak.FOUND or said.reason in {Reason.FEW_RECORDS, Reason.BACKWARDS, Reason.UNCOMPARED}:
         return said
     if population.mostly_unlearned:
         return said.with_(leak=Leak.CANNOT_TELL, reason=Reason.MOST_UNLEARNED)
@@ -217,8 +225,8 @@ def expected_fpr(audit: Audit, fpr: float) -> float:
     return max(fpr, sum(rates) / len(rates)) if rates else fpr
 
 
-def widened(summary: Estimate, confidence: float, choices: int) -> Interval:
-    """Widen an interval for a choice among several.
+def widened(summary: Estimate, confidence: float, choices: int, *, area: bool = False) -> Interval:
+    """Widen an interval for a choice among several; that of an AUC (`area`) on the logit scale, as it was made.
 
     Each of so many holds at confidence ``1 - (1 - confidence) / choices``, within [0, 1].
     """
@@ -228,6 +236,10 @@ def widened(summary: Estimate, confidence: float, choices: int) -> Interval:
     else:
         stretch = float(stdtrit(summary.freedom, alpha / choices) / stdtrit(summary.freedom, alpha))
     low, high = summary.interval
+    if area and 0 < low <= summary.mean <= high < 1:
+        centre = logit(summary.mean)
+        low, high = (float(expit(centre + stretch * (logit(end) - centre))) for end in (low, high))
+        return low, high
     return (
         max(0.0, summary.mean - stretch * (summary.mean - low)),
         min(1.0, summary.mean + stretch * (high - summary.mean)),
@@ -238,7 +250,7 @@ def _judge(audit: Audit, fpr: float | None, choices: int) -> _Judged:
     rate = audit.rate(fpr)
     tpr = None if rate is None or rate.tpr is None else widened(rate.tpr, audit.confidence, choices)
     alpha = 2 * tail(audit.confidence) / choices
-    return _Judged(audit, widened(audit.auc, audit.confidence, choices), rate, tpr, alpha)
+    return _Judged(audit, widened(audit.auc, audit.confidence, choices, area=True), rate, tpr, alpha)
 
 
 def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, Statistic, int]:
@@ -246,7 +258,8 @@ def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, Statistic, int]:
 
     An attack that shows the leak goes before one that only happens to find as much.
     """
-    by_tpr, by_auc = [one for one in judged if one.by_tpr], [one for one in judged if one.by_auc]
+    shown = [one for one in judged if one.found] or judged
+    by_tpr, by_auc = [one for one in shown if one.by_tpr], [one for one in shown if one.by_auc]
     among = by_tpr or by_auc or judged
     if (by_auc and not by_tpr) or all(one.share[0] < 0 for one in among):
         return max(among, key=lambda one: one.area), Statistic.AUC, len(among)
@@ -267,7 +280,7 @@ def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:
     if unsure(targets):
         return Leak.CANNOT_TELL, Reason.FEW_RECORDS
     if shift:
-        return Leak.CANNOT_TELL, Reason.SHIFT
+        return Leak.CANNOT_TELL, Reason.UNCOMPARED if any(attack.more for attack in judged) else Reason.SHIFT
     return Leak.CANNOT_TELL, Reason.FEW_MODELS if too_few(len(targets)) else Reason.TOO_SMALL
 
 

@@ -93,7 +93,7 @@ def _rows(stream: IO[bytes], path: Path) -> NDArray[np.str_]:
     rows = [[cell.strip() for cell in line.split(",")] for line in lines]
     for number, row in enumerate(rows):
         if len(row) != LABEL + 1:
-            raise archives.damaged(path, f"record {number} has {len(row)} fields, expected 15")
+            raise archives.damaged(path, f"record {number} has {len(row)} field{'s' * (len(row) != 1)}, expected 15")
     return np.array(rows, dtype=np.str_).reshape(-1, LABEL + 1)
 
 

@@ -106,7 +106,8 @@ def _texts(path: Path, cells: Iterable[list[str]], header: Sequence[str]) -> lis
         if len(row) != len(header):
             place = Source(path).place(number)
             raise CorruptFileError(
-                f"{path}: {place} has {len(row)} fields, the header has {len(header)}{header_hint(header)}"
+                f"{path}: {place} has {len(row)} field{'s' * (len(row) != 1)}, "
+                f"the header has {len(header)}{header_hint(header)}"
             )
     if not found:
         raise CorruptFileError(f"{path}: expected a record a line below the header, got none")

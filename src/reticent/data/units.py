@@ -8,8 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from reticent import arrays
 from reticent.data import number_formats
@@ -83,6 +81,9 @@ class Units:
         """Join units that share exact duplicates ``(N,)``: the first record of what must stay in one role."""
         ends = self.count + groups
         size = int(ends.max()) + 1
+        from scipy.sparse import coo_array  # Slow to load, and of use to few.
+        from scipy.sparse.csgraph import connected_components
+
         edges = coo_array((np.ones(len(groups)), (self.codes, ends)), shape=(size, size))
         parts = connected_components(edges, directed=False)[1][self.codes]
         _, first, codes = np.unique(parts, return_index=True, return_inverse=True)

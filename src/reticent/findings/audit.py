@@ -34,6 +34,7 @@ class Reason(StrEnum):
     MORE_THAN_CHANCE = "more-than-chance"
     MORE_THAN_SHIFT = "more-than-shift"
     SHIFT = "shift"
+    UNCOMPARED = "uncompared"
     IN_A_GROUP = "in-a-group"
     EXCLUDED = "excluded"
     TOO_SMALL = "too-small"
@@ -246,7 +247,8 @@ class AuditDocument(Document):
     verdict: Verdict
     data: Data
     recipe: Plain | None = None
-    "How the models were made, defaults written out; `null` where they came from elsewhere."
+    """How the models were made, defaults written out, without what has no part in a training function of yours; `null`
+    where they came from elsewhere."""
     population: Population
     attacks: tuple[Audit, ...]
     "In the order they were asked for."
@@ -257,7 +259,8 @@ class AuditDocument(Document):
     "Only where one record or model makes much of what attacks pool over all, so that they find too little in others."
     blind: Annotated[Blind | None, LeftOut] = None
     """Only where membership was not drawn by reticent: how far members and non-members differ without the model. Where
-    they do, only `excess` counts as leak, and epsilon and groups, which take them for alike, are left out."""
+    they do, only an `excess` that `counts` is a leak, and epsilon and groups, which take members and
+    non-members for alike, are left out."""
     not_blind: Annotated[Unlooked | None, LeftOut] = None
     "Why there is no `blind`, where membership was not drawn by reticent."
     loss_tail: Annotated[LossTail | None, LeftOut] = None

@@ -32,11 +32,14 @@ class ExcessRate(Finding):
 
 
 class Excess(Finding):
-    """What one attack finds beyond what is found without the model: only that counts as leak."""
+    """What an attack finds beyond what is found without the model: only that may count as leak, if `counts` says so."""
 
     blind_auc: Share
     auc: PairedDifference
     "The attack's AUC minus the blind one, on the same records; the interval is over records."
+    counts: bool = False
+    """Whether it may be called a leak: the attack compares a record with models that were not trained on it, so that
+    what all models say of the record alike cancels."""
     rates: tuple[ExcessRate, ...] = ()
     "One a false-positive rate that can be measured."
 

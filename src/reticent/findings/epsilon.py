@@ -19,6 +19,8 @@ class Accountant(Finding):
     delta: Share
     source: str | None = None
     "`given` where the user states it (`--promised-epsilon`) and nobody computed it, else the accountant that did."
+    records: Annotated[Count | None, LeftOut] = None
+    "Only of units, where an accountant computed it: the records of the largest; it holds for all of them together."
 
     @property
     def stated(self) -> bool:
@@ -71,9 +73,11 @@ class EpsilonAudit(Finding):
     best_of: Count | None = None
     "From how many attacks it was chosen."
     accountant: Accountant | None = None
-    "What the training promises."
+    "What the training promises of what is audited: of a record or, with `unit`, of a unit."
     proven: Annotated[Accountant | None, LeftOut] = None
-    "Only where the user states an epsilon and training proves one: the accountant's."
+    "Only where the user states an epsilon and training proves one of what is audited: the accountant's."
+    of_record: Annotated[Accountant | None, LeftOut] = None
+    "Only of units: what training proves of one record. Of a unit of several `accountant` or `proven` follows, or none."
     consistent: bool | None = None
     "Whether the bound is within the promise; `null` without a promise, or where the two cannot be compared."
     unproved: Annotated[str | None, LeftOut] = None

@@ -150,6 +150,9 @@ class Population(Finding):
     "Only of outputs that were brought: how many models attacks may learn from."
     membership_digest: Annotated[str | None, LeftOut] = None
     "Hash of who was trained on what."
+    shares: Annotated[tuple[Share, Share] | None, LeftOut] = None
+    """Only where records differ, by more than chance allows, in which share of the models was trained on them: the
+    least and the largest share."""
     stacked: Annotated[Literal[True] | None, LeftOut] = None
     "Only where models were trained as one batched computation; trained alone, their last bits may be others."
     queries: Annotated[Plain | None, LeftOut] = None

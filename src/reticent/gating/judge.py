@@ -70,12 +70,23 @@ def _doubts(document: AuditDocument) -> list[Objection]:
 def _auc(document: AuditDocument, limit: float, doubts: Sequence[Objection], allow: Sequence[Doubt]) -> Check:
     attacks = document.attacks
     found = [
-        _turned(Found(attack.name, attack.auc, attack.confidence), len(attacks))
+        _turned(Found(attack.name, attack.auc, attack.confidence, area=True), len(attacks))
         if attack.excess is None
         else _beyond(attack, 0.5, attack.excess.auc)
         for attack in attacks
+        if not _uncompared(attack)
     ]
-    return compare(f"AUC at most {limit:g}", limit, found, [], doubts, allow, "attacks")
+    return compare(f"AUC at most {limit:g}", limit, found, _absent(attacks), doubts, allow, "attacks")
+
+
+def _uncompared(attack: Audit) -> bool:
+    """Tell whether what an attack finds beyond the blind baseline may be the same difference, told better."""
+    return attack.excess is not None and not attack.excess.counts
+
+
+def _absent(attacks: Sequence[Audit]) -> list[Objection]:
+    names = [attack.name for attack in attacks if _uncompared(attack)]
+    return [Objection(Doubt.RECORDS_DIFFER, say.UNCOMPARED + ", ".join(names))] if names else []
 
 
 def _beyond(attack: Audit, chance: float, excess: PairedDifference) -> Found:
@@ -88,18 +99,20 @@ def _beyond(attack: Audit, chance: float, excess: PairedDifference) -> Found:
 def _turned(found: Found, attacks: int) -> Found:
     """Turn an attack that is shown to rank members below non-members: whoever knows that reads its scores backwards."""
     summary = found.summary
-    if not found.sound or widened(summary, found.confidence, attacks)[1] >= 0.5:
+    if not found.sound or widened(summary, found.confidence, attacks, area=True)[1] >= 0.5:
         return found
     low, high = summary.interval
     turned = summary.with_(mean=1 - summary.mean, interval=(1 - high, 1 - low), tied=None)
-    return Found(f"{found.name} read backwards", turned, found.confidence)
+    return Found(f"{found.name} read backwards", turned, found.confidence, area=True)
 
 
 def _tpr(
     document: AuditDocument, fpr: float, limit: float, doubts: Sequence[Objection], allow: Sequence[Doubt]
 ) -> Check:
-    found, absent, tied = list[Found](), list[Objection](), list[str]()
+    found, absent, tied = list[Found](), _absent(document.attacks), list[str]()
     for attack in document.attacks:
+        if _uncompared(attack):
+            continue
         rate = next((one for one in attack.rates if isclose(one.fpr, fpr, rel_tol=1e-9)), None)
         if rate is None:
             absent.append(Objection(Doubt.NO_RATE, say.no_rate(fpr, attack)))
@@ -170,7 +183,7 @@ def _group(
         if value is None:
             small.append(shown)
         else:
-            found.append(Found(f"{column} {shown}", value, grouping.confidence))
+            found.append(Found(f"{column} {shown}", value, grouping.confidence, area=key == "auc"))
     at = f" at FPR {grouping.fpr:g}" if key == "tpr" and grouping.fpr is not None else ""
     absent = [Objection(Doubt.NOT_MEASURABLE, say.small_groups(small))] if small else []
     tied = [str(grouping.attack)] if any(one.summary.tied for one in found) else []
@@ -198,7 +211,7 @@ def _epsilon(found: EpsilonAudit, limits: Limits, limit: float, doubts: Sequence
         return Check(name=name, limit=limit, outcome=Outcome.FAILED, message=message, **facts)
     above = found.accountant
     if above is None or delta is None or above.delta > delta:
-        why = Objection(Doubt.NO_ACCOUNTANT, say.no_upper(lower, above))
+        why = Objection(Doubt.NO_ACCOUNTANT, say.no_upper(lower, above, found.of_record))
         return unjudged(name, limit, why, limits.allow, **facts)
     facts["bound"] = above.epsilon
     if above.epsilon > limit:

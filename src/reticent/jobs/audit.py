@@ -14,7 +14,7 @@ from reticent.attacks.base import Problem
 from reticent.data.persons import person_columns
 from reticent.findings.audit import AuditDocument, Control, NonAdaptive
 from reticent.findings.records import PICTURED, UnitRow
-from reticent.jobs import document
+from reticent.jobs import document, grouping
 from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measurement, Settings, measure
@@ -30,12 +30,12 @@ from reticent.population.train import Callback, train
 from reticent.population.using import using
 from reticent.population.worker import Made
 from reticent.procedures import entry
+from reticent.procedures.user import told
 from reticent.report import parquet
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
 from reticent.say.population import fewer, of_units, repeated, several_records, training
-from reticent.spec import full
 from reticent.store import at
 
 
@@ -140,7 +140,10 @@ def evaluate(job: Job, work: Work) -> Evaluated:
             probed=population_signals.probed(job.population, store, made),
             inputs=inputs(job.attacks, job.records, roles.audited, roles.population),
         )
-        settings = Settings.of(job.config, document.accountant(made))
+        proof = document.accountant(made)
+        settings = Settings.of(job.config, proof)
+        if job.units is not None:
+            settings = Settings.of(job.config, document.accountant_of_units(made, job.units.largest), proof)
         ids = roles.audited
         measured = measure(problem, job.attacks, settings, ids=ids, partitions=job.partitions, progress=work.tell)
     unaware = control = None
@@ -159,7 +162,7 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
     found = assembled(evaluated)
     records, ids = job.records, job.population.roles.audited
     listed = job.partitions if job.units is None else (*job.partitions, by_unit(job.units))
-    rows = measured.rows(ids, records.y[ids], records.class_names, listed)
+    rows = measured.rows(ids, records.y[ids], records.class_names, listed, grouping.beside(job.config, records, ids))
     units = () if measured.units is None else measured.units.rows()
     pictures = job.records.thumbnails(row.record for row in rows[:PICTURED])
     files = write_audit(output, found, rows, pictures, measured.names, units, records_format=job.config.records_format)
@@ -172,7 +175,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
     facts = document.population_facts(job.population, made)
     found = measured.document(
         data=document.data_facts(job.records, job.population.roles, job.units),
-        recipe=full(job.population.recipe),
+        recipe=told(job.population.recipe),
         population=facts,
         environment=evaluated.work.trained(job, made, stages=stage_costs(made)),
         control=evaluated.control,

@@ -4,13 +4,14 @@ import platform
 import resource
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from reticent import resident
 from reticent.arrays import Ints
 from reticent.auditing.exposure import Exposure, Masked
 from reticent.auditing.membership_probability import MembershipProbability
@@ -98,7 +99,7 @@ def accuracy(models: Sequence[ModelFacts]) -> Accuracy:
 
 
 def accountant(made: Sequence[Made]) -> Accountant | None:
-    """State the epsilon that training proves: the largest of all models, at the largest delta."""
+    """State the epsilon that training proves of a record: the largest of all models, at the largest delta."""
     known = [one.facts.accountant for one in made if one.facts.accountant is not None]
     if not known or len(known) < len(made):
         return None
@@ -107,6 +108,20 @@ def accountant(made: Sequence[Made]) -> Accountant | None:
         delta=max(one.delta for one in known),
         source=" and ".join(sorted({str(one.source) for one in known})),
     )
+
+
+def accountant_of_units(made: Sequence[Made], records: int) -> Accountant | None:
+    """State the epsilon that follows for units of so many records at most; None where none does."""
+    proofs = [one.facts.accountant for one in made if one.facts.accountant is not None]
+    if not proofs or len(proofs) < len(made):
+        return None
+    from reticent.procedures.dpsgd.accounting import Steps, of_group  # With torch.
+
+    found = [of_group(records, one.noise, Steps(one.sample_rate, one.steps, one.delta)) for one in proofs]
+    known = [one.epsilon for one in found if one is not None]
+    if len(known) < len(found):
+        return None
+    return Accountant(epsilon=max(known), delta=max(one.delta for one in proofs), source="rdp", records=records)
 
 
 def notices(made: Sequence[Made]) -> list[str]:
@@ -167,9 +182,7 @@ def versions(**more: Any) -> Environment:
 def peak_memory() -> int:
     """Return the largest memory that this process and its ended children held, in bytes."""
     unit = 1 if sys.platform == "darwin" else 1024
-    own = sys.modules.get("reticent.training.memory")
-    largest = own.peak_of_process() if own else unit * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return int(largest) + unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
+    return resident.largest() + unit * resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
 
 
 def record_rows(
@@ -181,6 +194,7 @@ def record_rows(
     partitions: Sequence[Partition] = (),
     own: OwnRates | None = None,
     risk: Masked | None = None,
+    beside: Mapping[str, NDArray[Any]] | None = None,
 ) -> RecordTable:
     """List every record with what is known of it and its groups, the most exposed first."""
     columns: dict[str, NDArray[Any]] = {
@@ -210,7 +224,7 @@ def record_rows(
     if risk is not None:
         columns |= {"risk_score": risk}
     groups = {one.by: (one.names, one.codes) for one in partitions if one.by != CLASS}
-    return RecordTable(columns, groups, names)
+    return RecordTable(columns, groups, names, beside)
 
 
 def spread(values: Sequence[float]) -> Spread:

@@ -4,9 +4,10 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reticent import scratch, seeds, spec
 from reticent.arrays import Bools, Floats, Ints
@@ -69,7 +70,8 @@ class Settings:
         confidence: of every interval.
         delta: of the bounds on epsilon.
         promised: the epsilon, at `delta`, that the training is said to keep, or None.
-        computed: what training proves by itself, or None.
+        computed: what training proves by itself of what is audited, or None.
+        of_record: with units, what it proves of one record.
     """
 
     seed: int
@@ -78,13 +80,18 @@ class Settings:
     delta: float = 1e-5
     promised: float | None = None
     computed: Accountant | None = None
+    of_record: Accountant | None = None
 
     @classmethod
-    def of(cls, config: AttackConfig, computed: Accountant | None = None) -> "Settings":
+    def of(
+        cls, config: AttackConfig, computed: Accountant | None = None, of_record: Accountant | None = None
+    ) -> "Settings":
         """Take the settings out of a configuration."""
-        follow = computed is not None and config.promised_epsilon is None and "delta" not in config.model_fields_set
-        delta = computed.delta if computed is not None and follow else config.delta
-        return cls(config.seed, config.replicates, config.confidence, delta, config.promised_epsilon, computed)
+        proof, told = of_record or computed, config.model_fields_set
+        follow = config.promised_epsilon is None and "delta" not in told
+        delta = proof.delta if proof is not None and follow else config.delta
+        promised = config.promised_epsilon
+        return cls(config.seed, config.replicates, config.confidence, delta, promised, computed, of_record)
 
     @property
     def accountant(self) -> Accountant | None:
@@ -149,10 +156,16 @@ class Measurement:
         return None if self.records is None or self.records.found.named is None else self.records.names
 
     def rows(
-        self, ids: Ints, labels: Ints, names: Sequence[str] = (), partitions: Sequence[Partition] = ()
+        self,
+        ids: Ints,
+        labels: Ints,
+        names: Sequence[str] = (),
+        partitions: Sequence[Partition] = (),
+        beside: Mapping[str, NDArray[Any]] | None = None,
     ) -> RecordTable:
         """List every record with all that is known of it."""
-        return record_rows(self.exposure, ids, labels, names, self.probability, partitions, self.own, self.risk)
+        known = self.probability, partitions, self.own, self.risk
+        return record_rows(self.exposure, ids, labels, names, *known, beside)
 
     def document(
         self,
@@ -226,7 +239,7 @@ def measure(
     shift = blind is not None and blind.found.shift
     if blind is not None and shift:
         with work.on("blind"):
-            audits = beyond(audits, told, members, blind, settings)
+            audits = beyond(attacks, audits, told, members, blind, settings)
     measured = Measurement(
         audits,
         scores,
@@ -265,6 +278,7 @@ def measure(
             confidence=settings.confidence,
             accountant=settings.accountant,
             proven=None if settings.promised is None else settings.computed,
+            of_record=settings.of_record,
         )
     tested = of_units = None
     with work.on("records", "tests of records"):
@@ -278,12 +292,21 @@ def measure(
 
 
 def beyond(
-    audits: Sequence[Audit], scores: Mapping[str, Floats], members: Bools, blind: Baseline, settings: Settings
+    attacks: Sequence[Spec],
+    audits: Sequence[Audit],
+    scores: Mapping[str, Floats],
+    members: Bools,
+    blind: Baseline,
+    settings: Settings,
 ) -> tuple[Audit, ...]:
     """Hold every attack against a blind baseline that tells members from non-members."""
     fprs = [rate.fpr for rate in audits[0].rates]
     held = Beyond(blind, members, fprs, seeds.rng(settings.seed, "bootstrap", "blind"), settings.replicates)
-    return tuple(one.with_(excess=held.excess(scores[one.name], settings.confidence)) for one in audits)
+    excesses = [
+        held.excess(scores[spec.method], settings.confidence).with_(counts=entry.strong and entry.cancels(spec))
+        for spec, entry in ((spec, ATTACKS[spec.method]) for spec in attacks)
+    ]
+    return tuple(one.with_(excess=excess) for one, excess in zip(audits, excesses, strict=True))
 
 
 def _fair(problem: Problem) -> bool:

@@ -11,6 +11,9 @@ from reticent.jobs import document
 from reticent.signals.correct import correct, knows
 from reticent.signals.matrix import Signals
 
+FAR = 4.0
+"""Standard deviations by which shares must vary more than coins of one kind do, to be called different."""
+
 
 def data_facts(signals: Signals, name: str, ids: NDArray[np.int64]) -> Data:
     """State what the outputs are of."""
@@ -26,6 +29,7 @@ def population_facts(problem: Problem, notices: Sequence[str] = ()) -> Populatio
         targets=tuple(problem.targets.tolist()),
         references=len(problem.references),
         membership_digest=problem.membership.digest,
+        shares=_shares(problem.membership.matrix),
         notices=tuple(notices),
     )
     if not knows(problem.signals):
@@ -50,6 +54,17 @@ def population_facts(problem: Problem, notices: Sequence[str] = ()) -> Populatio
         accuracy_of_targets=of_targets if len(problem.targets) < len(each) else None,
         health=health,
     )
+
+
+def _shares(matrix: NDArray[np.bool_]) -> tuple[float, float] | None:
+    """Return the least and the largest share of models trained on a record, where coins of one kind do not vary so."""
+    (models, records), shares = matrix.shape, matrix.mean(axis=0)
+    noise = shares.mean() * (1 - shares.mean()) / models
+    if models < 2 or not noise:
+        return None
+    spread = (shares - shares.mean()) ** 2 / noise  # 1 on average for coins, with the variance below.
+    far = FAR * (records * (2 + (1 / (models * noise) - 6) / models)) ** 0.5
+    return (float(shares.min()), float(shares.max())) if spread.sum() > records + far else None
 
 
 def _unlearned(problem: Problem, accuracies: Sequence[float], outside: Sequence[float] = ()) -> tuple[Unlearned, ...]:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from torch import Tensor
 
+from reticent import resident
 from reticent.ambient import fixed
 from reticent.auditing.attack_audit import FPRS
 from reticent.auditing.roc import allowed, records_needed
@@ -29,7 +30,6 @@ from reticent.procedures.costs import cut
 from reticent.samplers.shuffle import Shuffle
 from reticent.store import Store, at
 from reticent.training.materials import Materials
-from reticent.training.memory import peak_of_process
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.streams import Streams
 
@@ -88,7 +88,7 @@ def estimate(job: Job, stage: Callable[[str], None] | None = None) -> Plan:
     state = _bytes(trained.model.state_dict()) + _bytes(trained.initial)
     each_disk = state + _bytes(trained.artefacts) + signals + FILES_BYTES
     disk = left * each_disk
-    memory = peak_of_process() * workers
+    memory = resident.largest() * workers
     size = Size(population.models, len(population.roles.audited), population.records.classes)
     tell("running the attacks on made-up records")
     measuring = seconds(size, job.attacks, Settings.of(job.config))

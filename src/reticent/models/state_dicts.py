@@ -16,6 +16,8 @@ WRAPPERS = frozenset({"module", "_module", "_orig_mod", "model", "net", "network
 """Names of modules that hold a whole network: of DataParallel, Opacus, torch.compile, Lightning and common practice.
 What stands beside such a one (a metric, a count of averaged models) is not of the network."""
 
+BEFORE_QUANTISED = "give the state of the network before it was quantised (float32), and quantise what is written"
+
 
 def check_state(network: nn.Module, state: Mapping[str, Tensor], what: str, hint: str = "") -> None:
     """Hold the names, shapes and kinds of a state against those of a network."""
@@ -27,17 +29,19 @@ def check_state(network: nn.Module, state: Mapping[str, Tensor], what: str, hint
     other = [n for n in floats if not state[n].is_floating_point()]  # Whole numbers for weights are quantised ones.
     parts = []
     if missing:
-        parts.append(f"{len(missing)} of {len(wanted)} tensors are missing ({missing[0]}, for one)")
+        tensors = "tensor is" if len(wanted) == 1 else "tensors are"
+        parts.append(f"{len(missing)} of {len(wanted)} {tensors} missing ({missing[0]}, for one)")
     if unknown:
-        parts.append(f"{len(unknown)} are not expected ({unknown[0]}, for one)")
+        parts.append(f"{len(unknown)} {'is' if len(unknown) == 1 else 'are'} not expected ({unknown[0]}, for one)")
     if wrong:
         name = wrong[0]
+        have = "has" if len(wrong) == 1 else "have"
         shapes = tuple(wanted[name].shape), tuple(state[name].shape)
-        parts.append(f"{len(wrong)} have another shape ({name}: expected {shapes[0]}, got {shapes[1]})")
+        parts.append(f"{len(wrong)} {have} another shape ({name}: expected {shapes[0]}, got {shapes[1]})")
     if other:
         name = other[0]
         kinds = f"{name}: expected {_kind(wanted[name])}, got {_kind(state[name])}"
-        parts.append(f"{len(other)} hold another kind of numbers ({kinds})")
+        parts.append(f"{len(other)} {'holds' if len(other) == 1 else 'hold'} another kind of numbers ({kinds})")
     if parts:
         raise ModelError(f"{what}: expected a state of this network: {', '.join(parts)}{hint}")
 
@@ -77,6 +81,7 @@ def fitted(given: Mapping[str, Any], network: nn.Module, what: str) -> dict[str,
             f"{what}: expected a file or a state dictionary (model.state_dict()), got {type(given).__name__}"
         )
     wanted = network.state_dict(keep_vars=True)
+    _check_quantised(given, wanted, what)
     parts = [part for key, state in _states(given) for part in _parts(key, state, wanted)]
     if not parts:
         check_state(network, max((state for _, state in _states(given)), key=len, default={}), what)
@@ -155,6 +160,13 @@ def _tied(found: dict[str, Tensor], wanted: Mapping[str, Tensor]) -> dict[str, T
     }
 
 
+def _check_quantised(given: Mapping[str, Any], wanted: Mapping[str, Tensor], what: str) -> None:
+    """Refuse the state of quantised layers, whose weights PyTorch packs into what is no tensor."""
+    names = [name for _, state in _states(given) for name in state if name.rpartition(".")[2] == "zero_point"]
+    if names and not any(name.rpartition(".")[2] == "zero_point" for name in wanted):
+        raise ModelError(f"{what}: {names[0]} is of a quantised layer: {BEFORE_QUANTISED}")
+
+
 def _check_values(state: Mapping[str, Tensor], what: str) -> None:
     """Check that tensors hold numbers that a network computes with."""
     for name, value in state.items():
@@ -163,4 +175,4 @@ def _check_values(state: Mapping[str, Tensor], what: str) -> None:
                 f"{what}: {name} is on the meta device, and has no values: give the state after it was filled"
             )
         if value.is_quantized:
-            raise ModelError(f"{what}: {name} is quantised: give the state of the network before it was quantised")
+            raise ModelError(f"{what}: {name} is quantised: {BEFORE_QUANTISED}")

@@ -16,7 +16,7 @@ from reticent.population.probing import PROBES, Probed
 from reticent.population.training_run import array
 from reticent.procedures.estimator import CLIPPED, Estimator
 from reticent.signals.probes import Probe
-from reticent.signals.query import UNSTEADY, Seen, ask, unsteady
+from reticent.signals.query import Seen, ask, asked_again
 from reticent.spec import canonical, full
 from reticent.store import Draft, Run
 from reticent.training.data import Preparation
@@ -103,7 +103,7 @@ class Asker:
             output = self.output(model, network)
             seen = self._ask(network, self.audited, output)
             other = self._ask(network, self.others, output) if len(self.others) else None
-            again = unsteady(network, self.audited, self.prepare, population.records.classes)
+            again = asked_again(network, self.audited, self.prepare, population.records.classes)
         clipped = isinstance(network, Estimator) and network.clipped
         said = run.read(CostedFacts)
         arrays = {"logits": seen.logits, "margins": seen.margins}
@@ -116,7 +116,7 @@ class Asker:
         draft.write_json("spec.json", canonical(population.signals_spec(model)) | asked)
         labels = population.records.y[roles.audited]
         correct, row = seen.accuracy(labels), population.membership.matrix[model]
-        notices = (*said.notices, *(CLIPPED,) * clipped, *(UNSTEADY,) * again)
+        notices = (*said.notices, *(CLIPPED,) * clipped, *again)
         draft.facts = SignalsFacts(
             **dict(said.with_(notices=notices, selena=None, mist=None)),
             of=run.id,

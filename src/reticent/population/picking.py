@@ -27,6 +27,8 @@ TOGETHER = (4, 8, 16)
 """So many models are tried together."""
 SECONDS = 0.04
 """How long a model is trained to see how fast it is."""
+LONGER = 4
+"""The models of a stack take so many times as many steps in all: more comes before these, to be told apart."""
 BATCHES = 16
 """Of an epoch at most."""
 REPEATS = 2
@@ -98,15 +100,13 @@ def measured(population: Population, store: Store, device: str) -> dict[int, flo
     ]
     probe = _Probe(first, recipe, given, cpu=maker.device.type == "cpu")
     probe.step(1, batches=2, epochs=2)  # What is loaded at the first step is loaded now.
-    step = max(GUESSED, probe.step(1, batches=2, epochs=2))
-    batches = int(min(BATCHES, max(2, SECONDS / step)))
-    epochs = int(max(1, SECONDS / step / batches))
-    found = {1: probe.step(1, batches, epochs)}
+    steps = SECONDS / max(GUESSED, probe.step(1, batches=2, epochs=2))
+    found = {1: probe.step(1, *_few(steps))}
     for count in TOGETHER:
         if count > len(given):
             break
         try:
-            found[count] = probe.step(count, batches, epochs)
+            found[count] = probe.step(count, *_few(LONGER * steps / count))
         except Exception as error:
             if not ran_out(error):
                 raise
@@ -114,6 +114,12 @@ def measured(population: Population, store: Store, device: str) -> dict[int, flo
         if found[count] > NEAR * min(found.values()):
             break
     return found
+
+
+def _few(steps: float) -> tuple[int, int]:
+    """Say of how many batches, and for how many epochs, so many steps are."""
+    batches = int(min(BATCHES, max(2, steps)))
+    return batches, int(max(1, steps / batches))
 
 
 class _Probe:

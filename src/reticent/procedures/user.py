@@ -1,7 +1,7 @@
 """A user's own training function: any pipeline that returns a network or a classifier, by import string."""
 
 from collections.abc import Iterable
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from torch import nn
@@ -11,7 +11,7 @@ from reticent.errors import ModelError, SpecError
 from reticent.models.user import check_whole
 from reticent.procedures.base import Trained, own
 from reticent.procedures.estimator import Estimator, is_estimator
-from reticent.spec import Spec
+from reticent.spec import Spec, full
 from reticent.training.loop import History
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
@@ -49,6 +49,12 @@ def check_used(recipe: Recipe, given: Iterable[str]) -> None:
             f"{', '.join(unused)}: not used, since models are made by {recipe.procedure.function}: leave "
             "it out here, and set it inside that function"
         )
+
+
+def told(recipe: Recipe) -> dict[str, Any]:
+    """Write a recipe for a document, without what has no part in the training of a user's function."""
+    plain: dict[str, Any] = full(recipe)
+    return {key: plain[key] for key in USED} if isinstance(recipe.procedure, Function) else plain
 
 
 def _called(made: object) -> str:

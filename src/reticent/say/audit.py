@@ -24,7 +24,7 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
     heavy = None if document.outweighing is None else evidence.outweighing(document.outweighing)
     design = tuple(one.sentence for one in (heavy, near) if one is not None)
     best = next(audit for audit in document.attacks if audit.name == said.attack)
-    game = [record_tests.game(best.targets[0])] if best.targets else []
+    game = [record_tests.game(best.targets, population.shares)] if best.targets else []
     alone = [loss_tail.ALONE] if document.loss_tail is not None else []
     unsaid = (
         *alone,
@@ -32,7 +32,7 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         *said.cannot_say,
         *unhealthy(population, said.leak),
         *design,
-        *blind.unsaid(document.blind, document.not_blind),
+        *blind.unsaid(document.blind, document.not_blind, compared=any(one.strong for one in document.attacks)),
         *further,
     )
     unaware, checked = document.non_adaptive, document.control

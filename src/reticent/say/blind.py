@@ -1,11 +1,11 @@
 """How members and non-members differ without the model, and what an attack finds beyond that."""
 
 from reticent.auditing.verdict import FEWEST
-from reticent.findings.audit import Leak, Verdict
+from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.blind import Blind, Known, Unlooked
 from reticent.findings.numbers import PairedDifference, Statistic
 from reticent.rounding import decimals, fraction, interval, level, percent, signed
-from reticent.say.grammar import alarms
+from reticent.say.grammar import alarms, plural
 
 KNOWN = {
     Known.LABELS: "the label alone",
@@ -29,6 +29,15 @@ SMALL = (
     "Whether members and non-members differ without the model in a way that this classifier does not see: then a part "
     "of what attacks find is no leak."
 )
+ONE_SOURCE = (
+    "Whether members and non-members come from one source, drawn at random: this audit assumes it. None of "
+    "its attacks compares a record with models that were not trained on it, so that a difference between the two, "
+    "which a model may tell better than the classifier without it, would look like a leak."
+)
+UNCOMPARED = (
+    "A model that never saw these records may tell members from non-members better than a classifier that learns the "
+    "difference from few of them."
+)
 WHY = {
     Unlooked.FEW_RECORDS: "too few different members or non-members of some audited model to tell (at least "
     f"{FEWEST} of either are needed)",
@@ -45,16 +54,26 @@ def _sentence(found: Blind) -> str:
     by = f"from {KNOWN[found.by]} (AUC {fraction(found.auc)}, interval {interval(found.interval)}"
     if found.shift:
         return f"Members and non-members differ without the model: they are told apart {by}; 0.5 is chance)."
-    least = "" if found.detectable is None else f"; an AUC of {fraction(found.detectable)} would have been found"
-    return f"No difference between members and non-members was found without the model, {by}{least})."
+    least = (
+        ""
+        if found.detectable is None
+        else (
+            f" Of what this classifier can learn from {plural(found.records, 'record')}, an AUC of "
+            f"{fraction(found.detectable)} would have been found; a difference spread thinly over many features may be "
+            "larger for whoever knows it."
+        )
+    )
+    return f"No difference between members and non-members was found without the model, {by}).{least}"
 
 
-def unsaid(found: Blind | None, why: Unlooked | None = None) -> list[str]:
-    """Say what a blind baseline leaves open, or why there is none."""
+def unsaid(found: Blind | None, why: Unlooked | None = None, *, compared: bool = True) -> list[str]:
+    """Say what a blind baseline leaves open, or why there is none; `compared`: some attack compares models."""
+    assumed = [] if compared else [ONE_SOURCE]
     if found is None:
-        return [] if why is None else [f"Whether members and non-members differ without the model: {WHY[why]}."]
+        told = [] if why is None else [f"Whether members and non-members differ without the model: {WHY[why]}."]
+        return [*told, *assumed] if told else []
     open_ = BY_LABELS if found.by is Known.LABELS else SMALL
-    return [*([NOT_ALIKE] if found.shift else []), open_]
+    return [NOT_ALIKE, open_] if found.shift else [open_, *assumed]
 
 
 def headline(said: Verdict) -> str:
@@ -65,14 +84,21 @@ def headline(said: Verdict) -> str:
         return (
             "Members and non-members differ by themselves: without the model they are told apart in "
             f"{percent(said.excess.blind_auc)} of pairs; an attacker who asks the model does in {percent(said.auc)}. "
-            "Only the difference counts as leak."
+            f"{_counts(said)}"
         )
     write = decimals(rate.fpr)
     return (
         f"Members and non-members differ by themselves: at {alarms(rate.fpr)}, {percent(rate.blind_tpr, write)} of the "
         f"training records are found without the model, and {percent(said.tpr, write)} by an attacker who asks it. "
-        "Only the difference counts as leak."
+        f"{_counts(said)}"
     )
+
+
+def _counts(said: Verdict) -> str:
+    """Say what of the two figures counts."""
+    if said.reason is Reason.UNCOMPARED:
+        return "That difference is not shown to be a leak: the model may only tell the two kinds of records better."
+    return "Only the difference counts as leak."
 
 
 def beyond(said: Verdict) -> str:
@@ -97,6 +123,11 @@ def conclusion(said: Verdict) -> str:
     if said.leak is Leak.FOUND:
         many = f", the choice among {said.best_of} attacks allowed for" if said.best_of > 1 else ""
         return f"That is more than chance{many}: the model gives away more than the records do."
+    if said.reason is Reason.UNCOMPARED:
+        return (
+            f"{said.attack} finds more than the classifier does without the model, but that is not shown to be a leak: "
+            f"it does not compare a record with models that were not trained on it. {UNCOMPARED}"
+        )
     return (
         "Nothing is shown beyond that, so no leak is shown. None is excluded either, since different data can hide one."
     )

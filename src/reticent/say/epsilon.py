@@ -46,13 +46,22 @@ def measured(found: EpsilonAudit) -> str:
     told = f"This shows nothing about epsilon: at this size the audit cannot rule out epsilon 0 {at}, {sure}."
     if lower > 0:
         told = f"No training with epsilon below {least(lower)} {at} could give such results, {sure}."
-    if found.accountant is None:
-        return told
-    told = f"{told} {_beside(lower, delta, found.accountant)}"
-    if found.proven is None:
+    if found.accountant is not None:
+        told = f"{told} {_beside(lower, delta, found.accountant)}"
+    if found.of_record is not None:
+        told = f"{told} {_of_record(found.of_record, found.proven or found.accountant)}"
+    if found.accountant is None or found.proven is None:
         return told
     kept = "proves" if found.proven.covers(found.accountant) else "does not prove"
     return f"{told} {_beside(lower, delta, found.proven)} So the training {kept} the promise."
+
+
+def _of_record(proof: Accountant, above: Accountant | None) -> str:
+    """Say that the proof is of one record, and whether anything follows for a unit of several."""
+    told = f"Of one record by itself the accountant proves at most {up(proof.epsilon, digits=2)}"
+    if above is not None and not above.stated:
+        return f"{told}; what holds for a unit follows from that."
+    return f"{told}; for a unit of several, which are there or not together, that proves nothing."
 
 
 def method_name(method: str) -> str:
@@ -76,7 +85,9 @@ def note(found: EpsilonAudit) -> str:
         at = "" if above.delta == found.delta else f" at delta {plain(above.delta)}"
         most = f"at most {up(above.epsilon, digits=2)}{at}"
         stated = f"{most}, as stated by the user, not computed"
-        said += f"; {stated}" if above.stated else f"; the accountant proves {most}"
+        said += f"; {stated}" if above.stated else f"; the accountant proves {most}{_of(above)}"
+    if found.of_record is not None:
+        said += f"; of one record alone at most {up(found.of_record.epsilon, digits=2)} (accountant)"
     return f"{said}; training proves no upper bound" if found.unproved else said
 
 
@@ -116,11 +127,16 @@ def _at(upper: float, lower: float | None) -> str:
     return f" (at delta {plain(upper)}, {what})"
 
 
+def _of(above: Accountant) -> str:
+    """Say of how many records together an accountant's epsilon is."""
+    return "" if above.records is None else f" for a unit of {above.records:,} records, the most that one has"
+
+
 def _beside(lower: float, delta: float, above: Accountant) -> str:
     """Hold the bound from below against one from above."""
     fits = consistent(lower, delta, above)
     at = _at(above.delta, None if fits is None else delta)
-    who, promise = "accountant", f"the accountant proves at most {up(above.epsilon, digits=2)}{at}"
+    who, promise = "accountant", f"the accountant proves at most {up(above.epsilon, digits=2)}{at}{_of(above)}"
     wrong = "the noise is not added as it assumes, or another of its assumptions does not hold"
     if above.stated:
         who, wrong = "promise", "the training does not keep it"

@@ -25,6 +25,10 @@ RECORDS_DIFFER = (
     "members and non-members differ without the model, so that low numbers do not show that it gives nothing away: "
     "audit it with members and non-members from one source, drawn at random"
 )
+UNCOMPARED = (
+    "members and non-members differ without the model, and only attacks that compare a record with models that were "
+    "not trained on it can show a leak beyond that; not judged: "
+)
 FAILED_CONTROL = (
     "the null control failed: an attack found something where there is nothing, so no number of this audit can be "
     "relied on; run reticent selftest"
@@ -200,12 +204,17 @@ def contradiction(lower: float, accountant: Accountant) -> str:
     )
 
 
-def no_upper(lower: float | None, accountant: Accountant | None) -> str:
+def no_upper(lower: float | None, accountant: Accountant | None, of_record: Accountant | None) -> str:
     """Say why there is no epsilon from above at the delta asked for."""
     if accountant is not None:
         at = f"{accountant.epsilon} at delta {accountant.delta}"
         return f"{_whose(accountant)} is {at}, which says nothing at the delta asked for"
     known = f"; it shows that epsilon is at least {_down(lower)}" if lower else ""
+    if of_record is not None:
+        return (
+            f"the accountant's epsilon ({significant_up(of_record.epsilon)}) is of one record, and proves nothing for "
+            f"a unit of several{known}"
+        )
     return (
         f"an audit can show that epsilon is above a limit, never that it is below{known}; a pass needs the epsilon of "
         "an accountant, which training with differential privacy has"
@@ -239,4 +248,5 @@ def _is(accountant: Accountant) -> str:
 
 
 def _whose(accountant: Accountant) -> str:
-    return "epsilon as stated by the user, not computed," if accountant.stated else "the accountant's epsilon"
+    of = "" if accountant.records is None else f" for a unit of {accountant.records:,} records"
+    return "epsilon as stated by the user, not computed," if accountant.stated else f"the accountant's epsilon{of}"

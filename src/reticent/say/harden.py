@@ -36,6 +36,9 @@ LEFT = {
 NOT_BEYOND = (
     "Beyond what is found without the model, nothing is shown in the repaired one; different data can hide a leak."
 )
+NOT_COMPARED = (
+    "What is found beyond that in the repaired one may be the same difference, told better: no leak is shown."
+)
 BACKWARDS = "An attack that is read backwards still finds members of the repaired model."
 BROKEN = "A model that is right so rarely tells little of its members because it tells little of anything."
 STATE = (
@@ -103,6 +106,8 @@ def _left(found: HardenDocument) -> str:
     said = found.after.verdict
     if said.reason is Reason.SHIFT:
         return NOT_BEYOND
+    if said.reason is Reason.UNCOMPARED:
+        return NOT_COMPARED
     return BACKWARDS if said.reason is Reason.BACKWARDS else LEFT[said.leak]
 
 
@@ -178,9 +183,9 @@ def _detail(found: HardenDocument) -> list[str]:
         return [*differ, few]
     if found.doubt is Doubt.RECORDS_DIFFER:
         asked = (
-            f"{UNJUDGED}: in the given model no attack is shown to find more than that. Check that members and "
-            "non-members were prepared alike (scale, missing values, order of columns) and drawn at random from one "
-            "source."
+            f"{UNJUDGED}: in the given model no attack that compares models is shown to find more than that. "
+            "Check that members and non-members were prepared alike (scale, missing values, order of columns) and "
+            "drawn at random from one source."
         )
         one = "In the repaired model one is, and that is a leak."
         return [*differ, asked, *([one] if found.leak is Leak.FOUND else [])]
@@ -193,7 +198,10 @@ def _different(found: HardenDocument) -> list[str]:
     """Warn where members and non-members are told apart without the model."""
     if found.blind is None or not found.blind.shift:
         return []
-    return [f"{found.blind.sentence} Only what an attack finds beyond that counts as leak, before and after."]
+    return [
+        f"{found.blind.sentence} Only what an attack that compares models finds beyond that counts as leak, before and "
+        "after."
+    ]
 
 
 def _other(found: HardenDocument) -> list[str]:
@@ -222,7 +230,7 @@ def _limits(found: HardenDocument, further: tuple[str, ...]) -> list[str]:
         *found.after.references.notices,
         *unresolved(found.before.attacks[0]),
         *found.difference.cannot_say,
-        *(blind.unsaid(found.blind) or [SAME_SOURCE]),
+        *(blind.unsaid(found.blind, compared=any(one.strong for one in found.after.attacks)) or [SAME_SOURCE]),
         OTHER_TRAINING,
     ]
 

@@ -1,5 +1,8 @@
 """What may be said of one record."""
 
+from collections.abc import Sequence
+from statistics import fmean
+
 from reticent.auditing.record_epsilon import FEWEST
 from reticent.findings.attack import TargetAudit
 from reticent.findings.record_tests import NamedRecords, RecordEpsilon, RecordMethod, RecordRates, RecordTests
@@ -13,11 +16,15 @@ BY = {
 }
 
 
-def game(target: TargetAudit) -> str:
-    """Say of which game the numbers of an audit are."""
-    records = target.members + target.non_members
-    share = target.members / records
-    chance = "one half" if abs(share - 0.5) < 0.05 else percent(share, 0)
+def game(targets: Sequence[TargetAudit], shares: tuple[float, float] | None = None) -> str:
+    """Say of which game the numbers of an audit are; `shares` where records differ in it (`Population.shares`)."""
+    records = targets[0].members + targets[0].non_members
+    share = fmean(one.members / records for one in targets)
+    by_chance = 3 * 0.5 / (records * len(targets)) ** 0.5
+    chance = "one half" if abs(share - 0.5) < by_chance else percent(share, 0)
+    if shares is not None:
+        low, high = (percent(one, 0) for one in shares)
+        chance += f" on average (it differs between records: {low} to {high} of the models were trained on one)"
     return (
         f"All numbers are for one setting: the attacker knows all {count(records)} audited records, and each of them "
         f"was used for training with probability {chance}. An attacker who does not know the other training records "

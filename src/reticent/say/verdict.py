@@ -44,6 +44,9 @@ OPEN = {
     Reason.FEW_RECORDS: f"Whether there is a leak: at least {FEWEST} members and {FEWEST} non-members, or more models, "
     "are needed to judge it.",
     Reason.SHIFT: "Whether there is a leak: members and non-members differ without the model, which can hide one.",
+    Reason.UNCOMPARED: "Whether there is a leak: members and non-members differ without the model, and what is found "
+    "beyond that may be the same difference, told better. Attacks that compare a record with models that were not "
+    "trained on it (lira, rmia) would settle it.",
     Reason.MOST_UNLEARNED: "Whether models that work leak: these learned nothing. More of them would not tell; train "
     "better first.",
 }
@@ -83,7 +86,7 @@ def meaning(said: Verdict, population: Population) -> str:
         return "Anyone who may query such a model can learn of some records that they were used to train it."
     if said.leak is Leak.NOT_FOUND:
         return "This holds for the attacks that were tried; others may find more."
-    if said.reason is Reason.SHIFT:
+    if said.reason in {Reason.SHIFT, Reason.UNCOMPARED}:
         return f"That is neither a pass nor a fail: {blind.SETTLED}."
     settle = "models that all learn" if population.health else "more records, or more models,"
     return f"That is neither a pass nor a fail: {settle} may settle it."
@@ -217,7 +220,7 @@ def _backwards(said: Verdict, audits: Sequence[Audit]) -> list[str]:
 
 
 def _conclusion(said: Verdict) -> list[str]:
-    if said.reason in {Reason.SHIFT, Reason.MORE_THAN_SHIFT}:
+    if said.reason in {Reason.SHIFT, Reason.UNCOMPARED, Reason.MORE_THAN_SHIFT}:
         return [blind.beyond(said), blind.conclusion(said)]
     return [] if said.leak is Leak.FOUND else [CONCLUSIONS[said.reason or Reason.TOO_SMALL]]
 

@@ -108,9 +108,10 @@ def check_probabilities(probabilities: NDArray[np.floating], told: Resolution, n
     if wrong.any():
         record = int(np.argmax(wrong.any(axis=1)))
         value = probabilities[record][wrong[record]][0]
+        total = f", a row that sums to {sums[record]:.6g} and not to 1" if classes > 1 else ""
         raise InputError(
-            f"{name}: expected numbers from 0 to 1, got {value:.6g} for record {record}: logits are given as logits, "
-            "percentages divided by 100, counts by their sum"
+            f"{name}: expected numbers from 0 to 1, got {value:.6g} for record {record}{total}: logits are "
+            "given as logits, percentages divided by 100, counts by their sum"
         )
     off = np.abs(sums - 1)
     if classes > 1 and (off > max(SLACK, told.unit * classes / 2)).any():

@@ -6,6 +6,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from reticent.errors import ModelError, NonFiniteError, TrainingModeError
 from reticent.models.final_operation import LOGITS, UNKNOWN, ending, remedy
@@ -19,11 +20,18 @@ from reticent.training.data import Examples, Preparation
 from reticent.training.loop import EVALUATION_BATCH
 from reticent.training.materials import forward
 
-ASKED_AGAIN, ROUNDING = 64, 1e-3
-"""How many records a model is asked about again, and what part of its logits' range two answers may lie apart."""
+ASKED_AGAIN, IN_PAIRS, ROUNDING = 64, 8, 1e-3
+"""How many records a model is asked about again, how many of these in pairs (a network may refuse a single record),
+and what part of its logits' range two answers may lie apart."""
 UNSTEADY = (
     "The model answers differently when it is asked again (dropout left on, or noise in its forward?): attacks see one "
     "answer; an attacker who asks often may find more."
+)
+
+TOGETHER = (
+    "The model answers a record otherwise when others are asked about with it ({}): every number here depends on "
+    "the order of the records, and on how many are asked about at once. Expected a network that looks at one record at "
+    "a time when it is asked"
 )
 
 
@@ -34,12 +42,12 @@ class Seen:
     Attributes:
         logits: ``float32 (N, C)``, plain query.
         margins: ``float32 (N, Q)``, computed in float64.
-        unsteady: the model is known to answer differently when it is asked again.
+        notices: what asking it again showed (`asked_again`).
     """
 
     logits: NDArray[np.float32]
     margins: NDArray[np.float32]
-    unsteady: bool = False
+    notices: tuple[str, ...] = ()
 
     def accuracy(self, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which records the model labels correctly, ``(N,)``."""
@@ -96,13 +104,28 @@ def ask(
 
 
 @torch.no_grad()
-def unsteady(model: nn.Module, examples: Examples, prepare: Preparation, classes: int) -> bool:
-    """Tell whether a model answers differently when it is asked again; ask this last, since it draws random numbers."""
+def asked_again(model: nn.Module, examples: Examples, prepare: Preparation, classes: int) -> tuple[str, ...]:
+    """Say whether a model answers differently when it is asked again, or with fewer records at a time.
+
+    Ask this last, since it may draw random numbers.
+    """
     x = prepare(examples.x[:ASKED_AGAIN])
     first, second = (forward(model, x, classes).double() for _ in range(2))
     if not first.numel():
-        return False
-    return not bool((first - second).abs().max() <= ROUNDING * (first.max() - first.min()))
+        return ()
+    apart = ROUNDING * (first.max() - first.min())
+    if not bool((first - second).abs().max() <= apart):
+        return (UNSTEADY,)
+    pairs = torch.split(x[: min(IN_PAIRS, len(x) // 2 * 2)], 2)
+    if len(x) <= 2 or all(
+        bool((forward(model, pair, classes).double() - both).abs().max() <= apart)
+        for pair, both in zip(pairs, torch.split(first, 2), strict=False)
+    ):
+        return ()
+    norms = [name for name, part in model.named_modules() if isinstance(part, _BatchNorm) and part.running_mean is None]
+    if not norms:
+        return (f"{TOGETHER.format('in code of its own')}.",)
+    return (f"{TOGETHER.format(', '.join(norms))}: leave track_running_stats=False out.",)
 
 
 def _check_logits(answers: NDArray[np.float32], model: nn.Module, x: Tensor) -> None:

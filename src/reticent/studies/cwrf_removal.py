@@ -98,8 +98,8 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
             levels=(WHOLE,),
             log_x=what == FEW,
         )
-        for metric in ("accuracy", "gap", "auc_loss")
         for what, named in ((MANY, many), (FEW, kinds))
+        for metric in ("accuracy", "gap", "auc_loss")
     )
     yield Figure(name=setting.key, title=f"Removing weights, {setting.label}", panels=panels)
 

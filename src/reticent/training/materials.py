@@ -17,6 +17,7 @@ from reticent.training.streams import Streams
 
 ALONE = "Expected more than 1 value per channel"
 """How torch's error begins where BatchNorm is given one number a channel."""
+HALF = {torch.float16, torch.bfloat16}
 
 
 @dataclass(frozen=True)
@@ -93,6 +94,14 @@ def _answer(model: nn.Module, x: Tensor) -> object:
     """Call the network."""
     try:
         return model(x)
+    except RuntimeError as error:
+        half = next((n for n, p in model.named_parameters() if p.dtype in HALF), None)
+        if half is None or isinstance(error, torch.OutOfMemoryError):
+            raise
+        raise ModelError(
+            f"the model has weights in half precision ({half}), and cannot be asked in float32 ({error}): expected "
+            "float32 or float64: call .float() before you return it"
+        ) from error
     except ValueError as error:
         if len(x) != 1 or not str(error).startswith(ALONE):
             raise

@@ -68,5 +68,6 @@ ENTRY = AttackEntry(
     paper="Zarifzadeh, Liu and Shokri (2024), Low-cost high-power membership inference attacks",
     access="margins",
     strong=True,
+    cancels=lambda spec: spec.mode == "online",  # Offline, p(x) is a line in what references say, not that itself.
     fits=fits,
 )

@@ -117,13 +117,15 @@ def audit_epsilon(
     combine: Combine = TwiceMedian(),  # noqa: B008 (frozen)
     accountant: Accountant | None = None,
     proven: Accountant | None = None,
+    of_record: Accountant | None = None,
 ) -> Epsilons:
     """Bound epsilon from below by every attack and method, and by the best attack corrected for the choice.
 
     The targets' bounds are combined under any dependence (see `combine`); the best of K attacks is judged at an error
     rate of ``(1 - confidence) / K``, by the headline method alone, which does not depend on what was found. An attack's
     and method's stream is named after them. `accountant` holds what training promises, and `proven` what it proves,
-    where the first is what the user states. Cost: T sorts an attack.
+    where the first is what the user states; `of_record` is what it proves of a record, where units are audited. Cost: T
+    sorts an attack.
     """
     if not scores:
         raise InputError("scores: expected at least one attack, got none")
@@ -158,6 +160,7 @@ def audit_epsilon(
         best_of=len(scores),
         accountant=accountant,
         proven=None if accountant is None else proven,
+        of_record=of_record,
         consistent=None if accountant is None else consistent(lowest[best], delta, accountant),
     )
     return Epsilons(attacks, overall)

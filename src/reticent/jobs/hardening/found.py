@@ -50,7 +50,7 @@ from reticent.say import harden as say
 from reticent.say.verdict import sentence
 from reticent.signals.composed import appended
 from reticent.signals.matrix import Floats
-from reticent.signals.query import UNSTEADY, Seen
+from reticent.signals.query import Seen
 from reticent.spec import canonical, full
 from reticent.store import Store
 
@@ -101,7 +101,7 @@ def audited(
     audits, scores, _ = attacked(problem, ready.attacks, settings, progress=work.tell)
     epsilon = None
     if blind is not None and blind.found.shift:
-        audits = beyond(audits, scores, row[None], blind, settings)
+        audits = beyond(ready.attacks, audits, scores, row[None], blind, settings)
     else:
         epsilons = audit_epsilon(
             scores,
@@ -123,7 +123,7 @@ def audited(
         attacks=audits,
         epsilon=epsilon,
         references=_references(made),
-        notices=(*untaught, *(UNSTEADY,) * seen.unsteady, *dict.fromkeys(ready.left_out.values())),
+        notices=(*untaught, *seen.notices, *dict.fromkeys(ready.left_out.values())),
     )
     return Audited(found, made, scores, correct)
 

@@ -34,7 +34,7 @@ from reticent.procedures.check import check_records, needs
 from reticent.rounding import percent
 from reticent.say import harden as say
 from reticent.signals.queries import Queries
-from reticent.signals.query import Seen, ask, unsteady
+from reticent.signals.query import Seen, ask, asked_again
 from reticent.spec import Spec
 from reticent.store import at
 from reticent.training.data import Preparation
@@ -177,7 +177,7 @@ def asked(network: nn.Module, examples: Examples, materials: Materials, name: st
     """Ask a network about records, whatever its own code raises."""
     with usercode.reported(f"the model {name}, asked about the records,", ModelError), streams.lent("asking"):
         seen = ask(network.eval(), examples, materials.prepare, materials.classes, Queries(), None)
-        return replace(seen, unsteady=unsteady(network, examples, materials.prepare, materials.classes))
+        return replace(seen, notices=asked_again(network, examples, materials.prepare, materials.classes))
 
 
 def _check_repairs(parts: Mapping[str, Options], defense: str) -> None:

@@ -27,12 +27,12 @@ from reticent.options import AuditConfig, Options
 from reticent.population.gather import signals
 from reticent.population.train import Callback, train
 from reticent.population.using import using
+from reticent.procedures.user import told
 from reticent.report.csv import records as as_csv
 from reticent.report.kinds import page
 from reticent.report.output import AUDIT, RECORD_LIST, Output
 from reticent.say import exposure as say_exposure
 from reticent.say import locate as say
-from reticent.spec import full
 
 OUT = "reticent-records"
 """Folder for the files, where none is given."""
@@ -153,7 +153,7 @@ def run(
         exposure=say_exposure.spoken(count_exposed(measured, job.config.confidence)),
         data=document.data_facts(job.records, population.roles),
         population=document.population_facts(population, made).with_(per_model=()),
-        recipe=full(population.recipe),
+        recipe=told(population.recipe),
         environment=RecordsEnvironment(**dict(work.trained(job, made))),
     )
     further = (*document.data_sentences(job.records), *document.notices(made))

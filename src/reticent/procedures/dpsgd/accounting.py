@@ -12,7 +12,6 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, special
 
 from reticent.errors import ModelError, SpecError
 from reticent.procedures.dpsgd import extra
@@ -73,6 +72,25 @@ def spent(noise: float, steps: Steps, accountant: str) -> Spent:
     )
 
 
+def of_group(records: int, noise: float, steps: Steps) -> Spent | None:
+    """Bound epsilon of so many records that are added or removed together; None where no order of the divergence can.
+
+    What is (e, d)-private for one record is (k e, k exp((k - 1) e) d)-private for k (Dwork and Roth 2014, section 2.3).
+    At order a > k the d that gives `delta` follows from the divergence, by the conversion of Balle et al. (2020) that
+    Opacus has; the best order counts.
+    """
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        divergence = _rdp_of_one(noise, steps.rate) * steps.count
+    a = np.array(ORDERS)
+    able = (a > records) & np.isfinite(divergence)
+    a, divergence = a[able], divergence[able]
+    numerator = (a - 1) * (divergence + np.log1p(-1 / a)) - np.log(a) + math.log(records / steps.delta)
+    epsilon = records * numerator / (a - records)
+    known = epsilon[epsilon >= 0]
+    return Spent(float(known.min()), "rdp") if len(known) else None
+
+
 @lru_cache(maxsize=1024)
 def noise_for(epsilon: float, steps: Steps, accountant: str) -> tuple[float, Spent]:
     """Find little noise that keeps epsilon at or just below a target.
@@ -116,6 +134,7 @@ def _next(
 
 def _guess(epsilon: float, steps: Steps) -> float:
     """Compute the noise that the target would need if the central limit held."""
+    from scipy import optimize, special  # Slow to load, and of use to few.
 
     def excess(mu: float) -> float:
         far = math.log(special.ndtr(-epsilon / mu - mu / 2) or 5e-324)

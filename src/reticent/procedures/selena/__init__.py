@@ -124,4 +124,4 @@ def _distilling(recipe: Recipe, spec: Selena) -> Recipe:
     try:
         return recipe.replace(epochs=epochs, augmentation=augmentation)
     except SpecError as error:
-        raise error.prefixed(f"selena: the distillation of {epochs} epochs: ") from None
+        raise error.prefixed(f"selena: the distillation of {epochs} epoch{'s' * (epochs != 1)}: ") from None

@@ -45,7 +45,7 @@ def _beside(models: Mapping[str, Sequence[Audit]], fpr: float | None) -> b.Table
     if fpr is not None:
         heads += [f"Found at {level(fpr)} FPR", "Found without the model", "Difference, points"]
     rows = [_row(name, audit, audit.excess, fpr) for name, audits in models.items() for audit in audits if audit.excess]
-    title = "Every attack beside what is found without the model; only the differences count as leak"
+    title = "Every attack beside what is found without the model; only differences of attacks that compare models count"
     return b.table(title, heads, rows, key="excess-table", sortable=True)
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from reticent.findings.audit import ExposureCount
 from reticent.findings.locate import RecordsDocument
 from reticent.findings.records import PICTURED, RecordRow, known
 from reticent.report import blocks as b
@@ -43,7 +42,7 @@ def records(
                 ),
             ),
             *b.only(b.PAGE, *_memorised(document, rows, drawn)),
-            *b.only(b.PAGE, *_listed(document.exposure, rows, drawn)),
+            *b.only(b.PAGE, *_listed(document, rows, drawn)),
             b.Heading("The most exposed records", only=b.MARKDOWN),
             *b.only(b.TEXTS, record_table.table(document.most_exposed[:TERMINAL])),
             *b.only(b.PAGE, *_details(document)),
@@ -84,10 +83,13 @@ def _written(row: RecordRow) -> str:
 
 
 def _listed(
-    exposed: ExposureCount | None, rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]
+    document: RecordsDocument, rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]
 ) -> list[b.Block]:
     heading: b.Block = b.Heading("The records", "records", "Records", level=2)
-    return [heading, *((b.Prose(order(exposed)), *record_table.listing(rows, thumbnails)) if rows else ())]
+    return [
+        heading,
+        *((b.Prose(order(document.exposure, document.data)), *record_table.listing(rows, thumbnails)) if rows else ()),
+    ]
 
 
 def _details(document: RecordsDocument) -> list[b.Block]:

@@ -24,14 +24,14 @@ def _only(named: Mapping[str, Value]) -> tuple[str, Value]:
     return next(iter(named.items()))
 
 
-def array(*, ndim: int | tuple[int, ...], texts: str = "", **named: ArrayLike) -> NDArray[Any]:
-    """Check that an argument is a numeric or boolean array with the right number of axes; of texts, say what to do."""
+def array(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
+    """Check that an argument is a numeric or boolean array with the right number of axes."""
     name, value = _only(named)
     allowed = (ndim,) if isinstance(ndim, int) else ndim
     checked = arrays.array(value, name)
     complete(checked, name)
     if checked.dtype.kind not in "biuf":
-        raise ShapeError(f"{name}: expected numbers or booleans, got {arrays.described(checked)}{texts}")
+        raise ShapeError(f"{name}: expected numbers or booleans, got {arrays.described(checked)}")
     if checked.ndim not in allowed:
         expected = " or ".join(str(n) for n in allowed)
         raise ShapeError(

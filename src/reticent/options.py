@@ -47,7 +47,7 @@ class DataOptions(Spec):
     classes, in sorted order. [the one named label, y, target or class]"""
     not_features: Names = ()
     """For csv and Parquet files: columns that models do not see, such as a record's number; records can be grouped by
-    them, and they may have gaps."""
+    them, an audit's records.csv has them, and they may have gaps."""
     rare: dict[str, Count] = Field(default_factory=dict)
     """For csv and Parquet files: COLUMN=N, texts of fewer than N records are one category; in TOML
     ``{diagnosis = 10}``."""

@@ -5,13 +5,13 @@ import pytest
 from balanced_twin import balanced_accuracy_at
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import stdtrit
+from scipy.special import logit, stdtrit
 from scipy.stats import binom, ks_2samp, norm, poisson
 
 from reticent.auditing import bootstrap as module
 from reticent.auditing import roc, weighted_roc
 from reticent.auditing.bootstrap import Bootstrap, affordable, bootstrap
-from reticent.auditing.intervals import degenerate
+from reticent.auditing.intervals import auc_interval, degenerate
 from reticent.auditing.ranked import Ranked
 from reticent.auditing.weighted_roc import FIXED, HEAVIEST, PIECE, _deal, _layers, _running, rank, statistics
 
@@ -53,6 +53,20 @@ def test_unit_weights_give_the_plain_numbers():
     assert got[0] == pytest.approx(float(roc.auc(scores, members)), abs=1e-12)
     assert got[3:, 0] == pytest.approx(expected, abs=1e-12)
     assert np.array_equal(got[:, 0], got[:, 1])
+
+
+def test_the_interval_of_a_large_auc_is_as_skew_as_delongs():
+    """Replicates of few records and a large AUC lie too high: their quantiles are no limits."""
+    ends = []
+    for seed in range(8):
+        scores, members = targets(np.random.default_rng(seed), 1, 100, 2.8)
+        observed = np.atleast_1d(roc.auc(scores, members))
+        drawn = bootstrap(scores, members, (), 400, np.random.default_rng(seed), oracle=False)
+        ends.append([drawn.estimate(0, observed, 50, 0.95).interval, auc_interval(scores[0], members[0])])
+    ours, delongs = logit(ends).mean(axis=0)
+    assert ours == pytest.approx(delongs, abs=0.15)
+    replicates = np.quantile(drawn.values[:, 0, 0], 0.025)
+    assert logit(replicates) - logit(ends[-1][0][0]) > 0.2
 
 
 @settings(deadline=None)

@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import beta
 
 from reticent.auditing.bootstrap import crossed_variance
-from reticent.auditing.crossed_variance import Moments, area_interval, freedom, share_interval
+from reticent.auditing.crossed_variance import Moments, freedom, share_interval
+from reticent.auditing.intervals import area_interval
 
 
 def moments(observed, each, mean, records=10):

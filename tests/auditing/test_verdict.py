@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from scipy.special import expit, logit
+from scipy.stats import norm
 
 from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.verdict import expected_fpr, reported_fpr, widened
@@ -116,6 +118,15 @@ def test_widened_stays_in_range_and_one_choice_changes_nothing():
     summary = ShareEstimate(mean=0.01, interval=(0.001, 0.9))
     assert widened(summary, 0.95, 1) == pytest.approx((0.001, 0.9))
     assert widened(summary, 0.95, 20) == (0.0, 1.0)
+
+
+def test_the_interval_of_an_auc_is_widened_on_the_logit_scale():
+    ends = expit(logit(0.9) + np.array([-1, 1]))
+    summary = ShareEstimate(mean=0.9, interval=tuple(ends))
+    stretch = norm.ppf(1 - 0.05 / 6) / norm.ppf(0.975)
+    assert widened(summary, 0.95, 3, area=True) == pytest.approx(expit(logit(0.9) + np.array([-1, 1]) * stretch))
+    certain = ShareEstimate(mean=1.0, interval=(0.9, 1.0))
+    assert widened(certain, 0.95, 3, area=True) == widened(certain, 0.95, 3)
 
 
 def test_an_interval_of_few_models_is_widened_by_students_quantiles():

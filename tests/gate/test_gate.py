@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.special import expit, logit
 from scipy.stats import binom, norm, t
 
 import reticent
@@ -103,8 +104,9 @@ def test_the_upper_limit_of_the_worst_attack_is_judged(limit, outcome, words):
 
 
 def test_shown_above_is_said_at_the_limit_widened_for_the_attacks():
-    arm = 0.02 * norm.isf(0.025 / 2) / norm.isf(0.025)
-    just_below, just_above = 0.55 - arm - 1e-6, 0.55 - arm + 1e-6
+    stretch = norm.isf(0.025 / 2) / norm.isf(0.025)
+    lower = expit(logit(0.55) + (logit(0.53) - logit(0.55)) * stretch)
+    just_below, just_above = lower - 1e-6, lower + 1e-6
     assert one(document(), max_auc=just_below).message.startswith("above the limit")
     assert "widened for 2 attacks, is" in one(document(), max_auc=just_below).message
     assert one(document(), max_auc=just_above).message.startswith("not shown to be below")

@@ -1,5 +1,6 @@
 """An audit of a table says what the models were fed, and does not pass an identifier over in silence."""
 
+import csv
 import json
 
 import numpy as np
@@ -51,6 +52,10 @@ def test_numbers_that_count_records_are_told_in_the_terminal_the_document_and_th
         ("label", "label", 0, False),
     ]
     assert (columns["colour"]["values"], columns["colour"]["missing"]) == (1, 40)
+    table = [line.split(",") for line in (folder / "t.csv").read_text().split("\n")[1:]]
+    with (folder / "out" / "records.csv").open(newline="") as file:
+        named = {int(row["record"]): row["column_name"] for row in csv.DictReader(file)}
+    assert named == {row: line[1] for row, line in enumerate(table)}
     page = (folder / "out" / "report.html").read_text(encoding="utf-8")
     assert "What the models were given: what each column" in page
     assert "taken over all records, members or not" in page

@@ -6,7 +6,7 @@ Poisson(1), the usual stand-in for multinomial ones (Hanley and MacGibbon 2006).
 
 Resampling both ways counts three times the noise that belongs to a model and a record together (Owen 2007, "The
 pigeonhole bootstrap"), which is most of it where there is little to find. The replicates themselves show how much that
-is, so the interval keeps their shape and is scaled to the unbiased variance
+is, so the interval keeps their shape (an AUC's is made of the variance alone) and is scaled to the unbiased variance
 
     V = var(mean over the same targets, records redrawn) + max(0, 2 s^2 - mean s*^2) / T,
 
@@ -25,13 +25,14 @@ from scipy.special import ndtri, stdtrit
 
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
-from reticent.auditing.intervals import degenerate, percentile, tail
+from reticent.auditing.intervals import area_interval, degenerate, percentile, tail
 from reticent.auditing.ranked import Ranked
-from reticent.auditing.weighted_roc import Weights, rank, statistics
+from reticent.auditing.weighted_roc import FIXED, Weights, rank, statistics
 from reticent.findings.numbers import ShareEstimate
 
 CELLS = 4 * 10**9
 """Replicates times targets times records that are evaluated at most (some ten seconds)."""
+AREA = FIXED.index("auc")
 NO_SPREAD = 1e-18
 """A variance that is rounding and no more."""
 MANY = 1e9
@@ -69,7 +70,7 @@ class Bootstrap:
         return len(self.values)
 
     def estimate(self, statistic: int, observed: Floats, pairs: int, confidence: float) -> ShareEstimate:
-        """Estimate the mean over targets of one statistic.
+        """Estimate the mean over targets of one statistic; of an AUC, the interval is on the logit scale.
 
         `statistic` is a column of `values`, and `observed` the same on the records as they are. So many `pairs`, the
         smaller group that the statistic is about, bound the mean where nothing varies. The interval lies within [0, 1];
@@ -83,12 +84,14 @@ class Bootstrap:
         if spread <= NO_SPREAD:
             return ShareEstimate(mean=mean, std=std, interval=degenerate(mean, pairs, confidence))
         found = crossed_variance(values, observed)
+        freedom = found.freedom if found.freedom < MANY else None
+        if statistic == AREA:
+            interval = area_interval(mean, found.total, freedom, pairs, confidence)
+            return ShareEstimate(mean=mean, std=std, interval=interval, freedom=freedom)
         scale = (found.total / spread) ** 0.5 * found.student(confidence)
         low, high = percentile(mean + (means - means.mean()) * scale, confidence)
         interval = max(0.0, min(mean, float(low))), min(1.0, max(mean, float(high)))
-        return ShareEstimate(
-            mean=mean, std=std, interval=interval, freedom=found.freedom if found.freedom < MANY else None
-        )
+        return ShareEstimate(mean=mean, std=std, interval=interval, freedom=freedom)
 
     def replicated(self, statistic: int, observed: Floats) -> Floats:
         """Replicates of one statistic, ``(B, T)``; the observed value where records of a kind are missing."""

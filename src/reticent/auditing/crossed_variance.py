@@ -14,10 +14,10 @@ are Satterthwaite's: ``records - 2`` for the first part, ``T - 1`` for the secon
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import expit, logit, ndtri, stdtrit
+from scipy.special import ndtri, stdtrit
 
 from reticent.arrays import Floats, Ints
-from reticent.auditing.intervals import degenerate, lower, tail, upper
+from reticent.auditing.intervals import lower, tail, upper
 from reticent.findings.base import Interval
 
 
@@ -72,17 +72,6 @@ def freedom(parts: list[tuple[Floats, Floats | Ints | int]]) -> Floats:
     total = np.sum([part for part, _ in parts], axis=0)
     below = np.sum([part**2 / np.maximum(own, 1) for part, own in parts], axis=0)
     return np.maximum(1.0, np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), 1e9))
-
-
-def area_interval(value: float, variance: float, freedom: float, pairs: int, confidence: float) -> Interval:
-    """Bound a mean AUC, on the logit scale.
-
-    `pairs`, the members or the non-members of a target, whichever are fewer, bound the AUC where nothing varies.
-    """
-    if variance <= 0 or not 0 < value < 1:
-        return degenerate(value, pairs, confidence)
-    arm = -float(stdtrit(freedom, tail(confidence))) * variance**0.5 / (value * (1 - value))
-    return float(expit(logit(value) - arm)), float(expit(logit(value) + arm))
 
 
 def share_interval(

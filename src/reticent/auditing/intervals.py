@@ -2,7 +2,7 @@
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.special import betainccinv, betaincinv, expit, logit, ndtri
+from scipy.special import betainccinv, betaincinv, expit, logit, ndtri, stdtrit
 
 from reticent import checks
 from reticent.arrays import Floats
@@ -86,13 +86,22 @@ def auc_interval(scores: ArrayLike, members: ArrayLike, confidence: float = 0.95
 
 def ranked_auc_interval(ranked: Ranked, confidence: float = 0.95) -> Interval:
     """Compute the interval of the AUC of records in their order; see `auc_interval`."""
-    area, variance = ranked.delong()
+    return area_interval(*ranked.delong(), None, min(ranked.sizes), confidence)
+
+
+def area_interval(value: float, variance: float, freedom: float | None, pairs: int, confidence: float) -> Interval:
+    """Bound an AUC, or a mean of AUCs, of which the variance is known, on the logit scale.
+
+    Near 1 the spread shrinks as the AUC grows, so that on the scale itself the lower limit would lie too high. By
+    Student's quantile, or the normal one without degrees of freedom. `pairs`, the members or the non-members of a
+    target, whichever are fewer, bound the AUC where nothing varies.
+    """
+    if variance <= 0 or not 0 < value < 1:
+        return degenerate(value, pairs, confidence)
     alpha = tail(confidence)
-    if variance <= 0 or not 0 < area < 1:
-        return degenerate(area, min(ranked.sizes), confidence)
-    arm = -float(ndtri(alpha)) * np.sqrt(variance) / (area * (1 - area))
-    centre = logit(area)
-    return float(expit(centre - arm)), float(expit(centre + arm))
+    quantile = ndtri(alpha) if freedom is None else stdtrit(freedom, alpha)
+    arm = -float(quantile) * variance**0.5 / (value * (1 - value))
+    return float(expit(logit(value) - arm)), float(expit(logit(value) + arm))
 
 
 def percentile(replicates: Floats, confidence: float = 0.95) -> tuple[Floats, Floats]:

@@ -66,7 +66,7 @@ def by_column(by: str, values: Any, records: int) -> Partition:
     column = arrays.array(values, f"groups: {by!r}")
     if column.shape != (records,):
         raise ShapeError(f"groups: {by!r}: expected one value a record, {(records,)}, got shape {column.shape}")
-    texts, missing = _texts(column)
+    texts, missing = as_texts(column)
     numbers = _numbers(column, texts, missing)
     names = np.full(records, MISSING, dtype=object)
     if numbers is not None:
@@ -85,7 +85,7 @@ def by_column(by: str, values: Any, records: int) -> Partition:
     return Partition(by, tuple(groups), codes, cut=numbers is not None)
 
 
-def _texts(column: NDArray[Any]) -> tuple[NDArray[Any], Bools]:
+def as_texts(column: NDArray[Any]) -> tuple[NDArray[Any], Bools]:
     """Write every value as a text, and say which are missing."""
     if column.dtype.kind == "S":
         column = np.char.decode(column, "utf-8", "replace")

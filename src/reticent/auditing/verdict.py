@@ -27,7 +27,7 @@ any; the AUC decides between equal TPRs, and where no rate can be measured.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from scipy.special import ndtri, stdtrit
+from scipy.special import expit, logit, ndtri, stdtrit
 
 from reticent.auditing.intervals import tail
 from reticent.auditing.roc import threshold_rate
@@ -225,8 +225,8 @@ def expected_fpr(audit: Audit, fpr: float) -> float:
     return max(fpr, sum(rates) / len(rates)) if rates else fpr
 
 
-def widened(summary: Estimate, confidence: float, choices: int) -> Interval:
-    """Widen an interval for a choice among several.
+def widened(summary: Estimate, confidence: float, choices: int, *, area: bool = False) -> Interval:
+    """Widen an interval for a choice among several; that of an AUC (`area`) on the logit scale, as it was made.
 
     Each of so many holds at confidence ``1 - (1 - confidence) / choices``, within [0, 1].
     """
@@ -236,6 +236,10 @@ def widened(summary: Estimate, confidence: float, choices: int) -> Interval:
     else:
         stretch = float(stdtrit(summary.freedom, alpha / choices) / stdtrit(summary.freedom, alpha))
     low, high = summary.interval
+    if area and 0 < low <= summary.mean <= high < 1:
+        centre = logit(summary.mean)
+        low, high = (float(expit(centre + stretch * (logit(end) - centre))) for end in (low, high))
+        return low, high
     return (
         max(0.0, summary.mean - stretch * (summary.mean - low)),
         min(1.0, summary.mean + stretch * (high - summary.mean)),
@@ -246,7 +250,7 @@ def _judge(audit: Audit, fpr: float | None, choices: int) -> _Judged:
     rate = audit.rate(fpr)
     tpr = None if rate is None or rate.tpr is None else widened(rate.tpr, audit.confidence, choices)
     alpha = 2 * tail(audit.confidence) / choices
-    return _Judged(audit, widened(audit.auc, audit.confidence, choices), rate, tpr, alpha)
+    return _Judged(audit, widened(audit.auc, audit.confidence, choices, area=True), rate, tpr, alpha)
 
 
 def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, Statistic, int]:

@@ -27,11 +27,6 @@ MOST_TOKENS = 10_000_000
 """A token from here on is a measurement or the number of a record, unless the user says how many tokens there are."""
 
 
-TEXTS = (
-    ": give texts as the numbers of their tokens (docs/architectures.md), or as columns of a .csv, where few values "
-    "come again (docs/tables.md)"
-)
-"""What becomes of texts among features."""
 FITTED = (
     "Categories, medians and scales of columns are fixed in advance or taken over all records, members or not, without "
     "the label: every model gets the same features."
@@ -118,7 +113,7 @@ class Records:
         classes = facts.pop("classes", None)
         beside = {f"columns[{name!r}]": values for name, values in facts.get("columns", {}).items()}
         checks.aligned("x", x=x, y=y, **beside)
-        features = checks.array(x=x, ndim=(2, 3, 4), texts=TEXTS)
+        features = checks.array(x=_no_texts(x), ndim=(2, 3, 4))
         labels = checks.integers(y=y, ndim=1, low=0, high=classes)
         if len(features) != len(labels):
             raise ShapeError(f"x has {len(features)} records, y has {len(labels)}: expected as many labels as records")
@@ -190,6 +185,17 @@ def first_rows(x: NDArray[Any]) -> NDArray[np.int64]:
     first: dict[bytes, int] = {}
     keys = (hashlib.blake2b(row.data, digest_size=16).digest() for row in np.ascontiguousarray(x).reshape(len(x), -1))
     return np.array([first.setdefault(key, i) for i, key in enumerate(keys)], dtype=np.int64)
+
+
+def _no_texts(x: ArrayLike) -> NDArray[Any]:
+    found = arrays.array(x, "x")
+    first = next(iter(found.flat), None) if found.dtype.kind in "USO" else None
+    if isinstance(first, (str, bytes)):
+        raise ShapeError(
+            f"x: expected numbers or booleans, got {arrays.described(found)}: give texts as the numbers of their "
+            "tokens (docs/architectures.md), and categories as columns of a .csv (docs/tables.md)"
+        )
+    return found
 
 
 def _converted(facts: Facts, records: int) -> Any:

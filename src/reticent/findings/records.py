@@ -58,6 +58,7 @@ class RecordRow:
 
 
 GROUP = "group_"
+BESIDE = "column_"
 COLUMNS = tuple(one.name for one in fields(RecordRow) if one.name != "groups")
 """The columns of ``records.csv`` before those of the groups."""
 
@@ -112,6 +113,7 @@ class RecordTable(Sequence[RecordRow]):
         columns: by name, of N records ``(N,)``; masked where a number is not known.
         groups: by what records are grouped, the groups' names and each record's code.
         names: of the classes; without them a class is named by its number.
+        beside: texts ``(N,)`` that are in the file alone, by name: what tells records apart elsewhere (``column_...``).
     """
 
     def __init__(
@@ -119,8 +121,9 @@ class RecordTable(Sequence[RecordRow]):
         columns: Mapping[str, NDArray[Any]],
         groups: Mapping[str, tuple[Sequence[str], NDArray[np.int64]]],
         names: Sequence[str] = (),
+        beside: Mapping[str, NDArray[Any]] | None = None,
     ) -> None:
-        self._columns, self._groups, self._names = columns, groups, names
+        self._columns, self._groups, self._names, self._beside = columns, groups, names, dict(beside or {})
         exposure = np.ma.asarray(columns["exposure"])
         self._order = np.lexsort((columns["record"], -exposure.filled(0.0), np.ma.getmaskarray(exposure)))
 
@@ -153,7 +156,12 @@ class RecordTable(Sequence[RecordRow]):
     @property
     def header(self) -> tuple[str, ...]:
         """Names of all columns, in their order."""
-        return (*COLUMNS, *(f"{GROUP}{by}" for by in self._groups))
+        return (*COLUMNS, *(f"{GROUP}{by}" for by in self._groups), *(f"{BESIDE}{name}" for name in self._beside))
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Names of the columns that are in the file alone."""
+        return tuple(self._beside)
 
     def known(self, key: str) -> NDArray[Any]:
         """Return the values of a column that are known, in the order of the rows."""
@@ -171,11 +179,16 @@ class RecordTable(Sequence[RecordRow]):
                 yield key, self._columns[key][self._order] if key in self._columns else None
         for by, (names, codes) in self._groups.items():
             yield f"{GROUP}{by}", np.array(names, object)[codes[self._order]]
+        for name, texts in self._beside.items():
+            yield f"{BESIDE}{name}", texts[self._order]
 
     def blocks(self, size: int = BLOCK) -> Iterator[list[tuple[Any, ...]]]:
         """Give all rows as plain values, in the order of `header`, some at a time."""
         for start in range(0, len(self), size):
-            yield list(self._lines(self._order[start : start + size]))
+            ids = self._order[start : start + size]
+            beside = zip(*(texts[ids].tolist() for texts in self._beside.values()), strict=True)
+            lines = self._lines(ids)
+            yield [(*a, *b) for a, b in zip(lines, beside, strict=True)] if self._beside else list(lines)
 
     def _lines(self, ids: NDArray[np.int64]) -> Iterator[tuple[Any, ...]]:
         """Give the rows of some records as plain values."""

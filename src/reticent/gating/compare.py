@@ -14,13 +14,15 @@ from reticent.say import gate as say
 class Found:
     """One number, of an attack or a group, with its interval.
 
-    Its own limit is `scale` times the lower limit of the summary; see `judge.threshold_scale`.
+    Its own limit is `scale` times the lower limit of the summary; see `judge.threshold_scale`. The interval of an AUC
+    (`area`) is widened as it was made.
     """
 
     name: str
     summary: Estimate
     confidence: float
     scale: float = 1.0
+    area: bool = False
 
     @property
     def upper(self) -> float:
@@ -35,7 +37,7 @@ class Found:
 
     def lower(self, choices: int) -> float:
         """Return the lower confidence limit, widened for a choice among several."""
-        return self.scale * widened(self.summary, self.confidence, choices)[0]
+        return self.scale * widened(self.summary, self.confidence, choices, area=self.area)[0]
 
 
 @dataclass(frozen=True)

@@ -70,7 +70,7 @@ def _doubts(document: AuditDocument) -> list[Objection]:
 def _auc(document: AuditDocument, limit: float, doubts: Sequence[Objection], allow: Sequence[Doubt]) -> Check:
     attacks = document.attacks
     found = [
-        _turned(Found(attack.name, attack.auc, attack.confidence), len(attacks))
+        _turned(Found(attack.name, attack.auc, attack.confidence, area=True), len(attacks))
         if attack.excess is None
         else _beyond(attack, 0.5, attack.excess.auc)
         for attack in attacks
@@ -99,11 +99,11 @@ def _beyond(attack: Audit, chance: float, excess: PairedDifference) -> Found:
 def _turned(found: Found, attacks: int) -> Found:
     """Turn an attack that is shown to rank members below non-members: whoever knows that reads its scores backwards."""
     summary = found.summary
-    if not found.sound or widened(summary, found.confidence, attacks)[1] >= 0.5:
+    if not found.sound or widened(summary, found.confidence, attacks, area=True)[1] >= 0.5:
         return found
     low, high = summary.interval
     turned = summary.with_(mean=1 - summary.mean, interval=(1 - high, 1 - low), tied=None)
-    return Found(f"{found.name} read backwards", turned, found.confidence)
+    return Found(f"{found.name} read backwards", turned, found.confidence, area=True)
 
 
 def _tpr(
@@ -183,7 +183,7 @@ def _group(
         if value is None:
             small.append(shown)
         else:
-            found.append(Found(f"{column} {shown}", value, grouping.confidence))
+            found.append(Found(f"{column} {shown}", value, grouping.confidence, area=key == "auc"))
     at = f" at FPR {grouping.fpr:g}" if key == "tpr" and grouping.fpr is not None else ""
     absent = [Objection(Doubt.NOT_MEASURABLE, say.small_groups(small))] if small else []
     tied = [str(grouping.attack)] if any(one.summary.tied for one in found) else []

@@ -14,7 +14,7 @@ from reticent.attacks.base import Problem
 from reticent.data.persons import person_columns
 from reticent.findings.audit import AuditDocument, Control, NonAdaptive
 from reticent.findings.records import PICTURED, UnitRow
-from reticent.jobs import document
+from reticent.jobs import document, grouping
 from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measurement, Settings, measure
@@ -162,7 +162,7 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
     found = assembled(evaluated)
     records, ids = job.records, job.population.roles.audited
     listed = job.partitions if job.units is None else (*job.partitions, by_unit(job.units))
-    rows = measured.rows(ids, records.y[ids], records.class_names, listed)
+    rows = measured.rows(ids, records.y[ids], records.class_names, listed, grouping.beside(job.config, records, ids))
     units = () if measured.units is None else measured.units.rows()
     pictures = job.records.thumbnails(row.record for row in rows[:PICTURED])
     files = write_audit(output, found, rows, pictures, measured.names, units, records_format=job.config.records_format)

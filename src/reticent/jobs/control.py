@@ -95,7 +95,7 @@ def _permuted(problem: Problem, seed: int) -> Problem:
 def _odd(audit: Audit, attacks: int) -> bool:
     """Whether an attack finds, beyond chance, what is not there: in either direction for the AUC."""
     choices = attacks * STRICT
-    low, high = widened(audit.auc, audit.confidence, choices)
+    low, high = widened(audit.auc, audit.confidence, choices, area=True)
     rates = ((rate.fpr, rate.tpr) for rate in audit.rates if rate.tpr is not None)
     found = any(
         widened(tpr, audit.confidence, choices * len(audit.rates))[0] > expected_fpr(audit, fpr) for fpr, tpr in rates

@@ -4,7 +4,7 @@ import platform
 import resource
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -194,6 +194,7 @@ def record_rows(
     partitions: Sequence[Partition] = (),
     own: OwnRates | None = None,
     risk: Masked | None = None,
+    beside: Mapping[str, NDArray[Any]] | None = None,
 ) -> RecordTable:
     """List every record with what is known of it and its groups, the most exposed first."""
     columns: dict[str, NDArray[Any]] = {
@@ -223,7 +224,7 @@ def record_rows(
     if risk is not None:
         columns |= {"risk_score": risk}
     groups = {one.by: (one.names, one.codes) for one in partitions if one.by != CLASS}
-    return RecordTable(columns, groups, names)
+    return RecordTable(columns, groups, names, beside)
 
 
 def spread(values: Sequence[float]) -> Spread:

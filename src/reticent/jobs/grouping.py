@@ -1,13 +1,15 @@
 """Which groups of records are compared: the classes, and the columns that the user asks for."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent.auditing.partition import CLASS, COLUMN_CLASS, Partition, by_class, by_column
+from reticent.auditing.partition import CLASS, COLUMN_CLASS, Partition, as_texts, by_class, by_column
 from reticent.data.records import Records
 from reticent.errors import InputError, Problems, UnknownNameError
+from reticent.options import AuditConfig
 
 
 def of_records(records: Records, ids: NDArray[np.int64], group_by: Sequence[str]) -> tuple[Partition, ...]:
@@ -51,3 +53,9 @@ def once(group_by: Sequence[str]) -> list[str]:
 def _columns(asked: Mapping[str, ArrayLike], records: int) -> list[Partition]:
     """Group by each column; one that has the classes' name gets another."""
     return [by_column(COLUMN_CLASS if name == CLASS else name, values, records) for name, values in asked.items()]
+
+
+def beside(config: AuditConfig, records: Records, ids: NDArray[np.int64]) -> dict[str, NDArray[Any]]:
+    """Write columns that are no features as texts, by which a record is found again; the unit's are there."""
+    kept = [name for name in config.not_features if name in records.columns and name != config.unit]
+    return {name: as_texts(np.asarray(records.columns[name])[ids])[0] for name in kept}

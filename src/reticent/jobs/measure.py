@@ -4,9 +4,10 @@ import logging
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from reticent import scratch, seeds, spec
 from reticent.arrays import Bools, Floats, Ints
@@ -155,10 +156,16 @@ class Measurement:
         return None if self.records is None or self.records.found.named is None else self.records.names
 
     def rows(
-        self, ids: Ints, labels: Ints, names: Sequence[str] = (), partitions: Sequence[Partition] = ()
+        self,
+        ids: Ints,
+        labels: Ints,
+        names: Sequence[str] = (),
+        partitions: Sequence[Partition] = (),
+        beside: Mapping[str, NDArray[Any]] | None = None,
     ) -> RecordTable:
         """List every record with all that is known of it."""
-        return record_rows(self.exposure, ids, labels, names, self.probability, partitions, self.own, self.risk)
+        known = self.probability, partitions, self.own, self.risk
+        return record_rows(self.exposure, ids, labels, names, *known, beside)
 
     def document(
         self,

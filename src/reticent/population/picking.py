@@ -28,7 +28,7 @@ TOGETHER = (4, 8, 16)
 SECONDS = 0.04
 """How long a model is trained to see how fast it is."""
 LONGER = 4
-"""The models of a stack take so many times as many steps in all: more comes before these, to be told apart from them."""
+"""The models of a stack take so many times as many steps in all: more comes before these, to be told apart."""
 BATCHES = 16
 """Of an epoch at most."""
 REPEATS = 2

@@ -101,7 +101,7 @@ def null() -> Checks:
 
 def _nothing_found(areas: Mapping[str, ShareEstimate]) -> Checks:
     for name, area in areas.items():
-        low, high = widened(area, NULL_CONFIDENCE, len(areas))
+        low, high = widened(area, NULL_CONFIDENCE, len(areas), area=True)
         told = f"{low:.3f} to {high:.3f}"
         yield check(name, "AUC's interval holds 0.5", told, low <= 0.5 <= high, Fault.FALSE_LEAK)
 

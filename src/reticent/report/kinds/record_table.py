@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from numpy.typing import NDArray
 
-from reticent.findings.records import PICTURED, RecordRow, UnitRow, known
+from reticent.findings.records import PICTURED, RecordRow, RecordTable, UnitRow, known
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING
 from reticent.report.pictures import audit as pictures
@@ -138,7 +138,9 @@ def legend(rows: Sequence[RecordRow]) -> b.Folded:
     """Explain every column of ``records.csv`` in which some record has a value."""
     told = [key for key in COLUMNS if len(known(rows, key))]
     groups = {f"group_{by}": f"The record's group by {short(by)}." for by in (rows[0].groups if rows else ())}
-    items = {key: COLUMNS[key] for key in told} | groups
+    names = rows.beside if isinstance(rows, RecordTable) else ()
+    beside = {f"column_{name}": f"The record's {short(name)}, which is no feature." for name in names}
+    items = {key: COLUMNS[key] for key in told} | groups | beside
     return b.Folded(("What the columns of ", b.Code("records.csv"), " say"), (b.Terms(tuple(items.items())),))
 
 

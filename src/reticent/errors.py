@@ -208,8 +208,9 @@ class Problems:
         try:
             yield
         except ReticentError as error:
-            lines = (line if line.startswith(" ") else prefix + line for line in str(error).split("\n"))
-            self.found.append(error.retold("\n".join(lines)) if prefix else error)
+            for one in (error.problems if isinstance(error, SpecError) else ()) or (error,):
+                lines = (line if line.startswith(" ") else prefix + line for line in str(one).split("\n"))
+                self.found.append(one.retold("\n".join(lines)) if prefix else one)
 
     def tell(self) -> None:
         """Raise the one problem as it is, or several as one error, a line each.

@@ -134,7 +134,8 @@ def _judged(document: StudyDocument, claims: Numbered) -> Iterator[b.Block]:
     if numbers := tuple(_numbers(document, claims)):
         asks: b.Heads = (*b.words("Number", "Claim"), "Found", *b.words("Asked", "Answer"))
         yield b.Folded("The numbers that they rest on", (b.table("Numbers of claims", asks, numbers),))
-    yield b.Folded("Their rules", (b.table("Rules of claims", b.words("Rule", "Claim"), _rules(claims)),))
+    if rules := tuple(_rules(claims)):
+        yield b.Folded("Their rules", (b.table("Rules of claims", b.words("Rule", "Claim"), rules),))
 
 
 def _verdict(number: int, claim: Claim, reason: Reason | None) -> b.Line:
@@ -166,7 +167,7 @@ def _rules(claims: Numbered) -> Iterator[b.Line]:
     """List the sentences of rules, each once; those that differ in one word, such as a defense's name, are one."""
     of: dict[str, list[int]] = {}
     for number, claim in claims.items():
-        for one in SENTENCES.split(claim.rule):
+        for one in filter(WORDS.search, SENTENCES.split(claim.rule)):
             of.setdefault(one, []).append(number)
     alike: dict[str, dict[str, str]] = {}
     for one in of:

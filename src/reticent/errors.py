@@ -18,6 +18,7 @@
     │   ├── TrainingModeError   a model was to be asked in training mode
     │   └── TrainingDivergedError  the loss became NaN or infinity
     ├── TooFewReferencesError   an attack has too few models to learn from
+    ├── UnequalSharesError      an attack would read a leak out of the counts of its models
     ├── StoreError              the store of runs
     │   ├── StoreLockedError    another live process holds a run
     │   ├── CorruptRunError     a run's bytes are not the ones that were written
@@ -146,6 +147,10 @@ class TrainingDivergedError(ModelError):
 
 class TooFewReferencesError(ReticentError):
     """An attack has too few reference models that saw, or did not see, a record."""
+
+
+class UnequalSharesError(ReticentError):
+    """Records are in such different shares of the models that counts alone would look like a leak."""
 
 
 class StoreError(ReticentError):

@@ -166,10 +166,11 @@ def test_statistics_are_of_units_and_find_what_is_planted():
     rows = found.units.rows()
     assert [row.measured.exposure for row in rows] == sorted((row.measured.exposure for row in rows), reverse=True)
     known = exposure(made.signals, made.membership)
-    for row in rows:
-        if row.records == 1:  # A unit of one record is measured as that record is, but for the variance of the others.
-            (record,) = np.flatnonzero(made.units.codes == row.measured.record)
-            assert row.measured.margin_out == pytest.approx(known.mean_out[record])
+    single = [row for row in rows if row.records == 1]
+    assert single
+    for row in single:  # A unit of one record is measured as that record is, but for the variance of the others.
+        (record,) = np.flatnonzero(made.units.codes == row.measured.record)
+        assert row.measured.margin_out == pytest.approx(known.mean_out[record])
     assert np.mean([row.measured.probability for row in rows]) > 0.6
     assert count_exposed(found.units.exposure).records == made.units.count
     assert found.scores["lira"].shape == made.shape
@@ -243,3 +244,8 @@ def test_a_person_with_much_of_the_data_is_told_of():
 def test_what_is_of_records_alone_refuses_units(verb):
     with pytest.raises(InputError, match="only reticent audit is of units"):
         verb(dataset=data(persons()), unit="person")
+
+
+def test_the_units_column_is_no_group():
+    with pytest.raises(InputError, match="'person' is the unit's column, and every unit is listed by itself"):
+        reticent.audit(dataset=data(persons()), unit="person", group_by="person", models=6)

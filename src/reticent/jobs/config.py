@@ -264,6 +264,10 @@ def prepare(
     whole = None if config.unit is None else units_of(records, config.unit)
     roles = _roles(config, reference or bool(needs(recipe)), records, whole)
     units = None if whole is None else whole.among(roles.audited)
+    if config.unit in config.group_by:
+        raise InputError(
+            f"group_by: {config.unit!r} is the unit's column, and every unit is listed by itself: leave it out"
+        )
     partitions = grouping.of_records(records, roles.audited, config.group_by)
     if units is None:
         membership = Membership.draw(models, len(roles.audited), config.seed)

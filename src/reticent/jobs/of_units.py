@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from reticent import seeds
+from reticent import scratch, seeds
 from reticent.attacks.base import Problem
 from reticent.auditing.exposure import Exposure, exposure
 from reticent.auditing.joining import exposure_of_units, joined
@@ -52,8 +52,10 @@ def as_records(problem: Problem, units: Units) -> Problem:
     All of a unit are in a model's training set, or none, so that what holds for one record holds for it.
     """
     signals = problem.signals
-    rows = (np.asarray(signals.margins[[model], :])[0].T for model in range(signals.models))
-    margins = np.stack([joined(row, units).T for row in rows])
+    margins = scratch.zeros((signals.models, units.count, signals.queries))
+    for model in range(signals.models):
+        margins[model] = joined(np.asarray(signals.margins[[model], :])[0].T, units).T
+        scratch.release(margins)
     whole = Signals(labels=np.zeros(units.count, np.int64), margins=margins, classes=signals.classes)
     matrix = units.of_units(problem.membership.matrix)
     return Problem.make(whole, Membership(matrix), problem.targets, problem.references)

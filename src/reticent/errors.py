@@ -18,6 +18,7 @@
     │   ├── TrainingModeError   a model was to be asked in training mode
     │   └── TrainingDivergedError  the loss became NaN or infinity
     ├── TooFewReferencesError   an attack has too few models to learn from
+    ├── UnequalSharesError      an attack would read a leak out of the counts of its models
     ├── StoreError              the store of runs
     │   ├── StoreLockedError    another live process holds a run
     │   ├── CorruptRunError     a run's bytes are not the ones that were written
@@ -148,6 +149,10 @@ class TooFewReferencesError(ReticentError):
     """An attack has too few reference models that saw, or did not see, a record."""
 
 
+class UnequalSharesError(ReticentError):
+    """Records are in such different shares of the models that counts alone would look like a leak."""
+
+
 class StoreError(ReticentError):
     """The store of runs cannot be used."""
 
@@ -203,8 +208,9 @@ class Problems:
         try:
             yield
         except ReticentError as error:
-            lines = (line if line.startswith(" ") else prefix + line for line in str(error).split("\n"))
-            self.found.append(error.retold("\n".join(lines)) if prefix else error)
+            for one in (error.problems if isinstance(error, SpecError) else ()) or (error,):
+                lines = (line if line.startswith(" ") else prefix + line for line in str(one).split("\n"))
+                self.found.append(one.retold("\n".join(lines)) if prefix else one)
 
     def tell(self) -> None:
         """Raise the one problem as it is, or several as one error, a line each.

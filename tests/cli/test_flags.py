@@ -1,11 +1,12 @@
 """Flags, TOML keys and help are one thing: what a flag says is what the spec says."""
 
 import re
+from dataclasses import fields
 
 import pytest
 
 from reticent.cli import app
-from reticent.cli.flags import RECIPE, Flags, spelled
+from reticent.cli.flags import GROUPS, RECIPE, Flags, spelled
 from reticent.cli.locate.layers import layers
 from reticent.cli.locate.weights import weights
 from reticent.errors import SpecError
@@ -47,6 +48,11 @@ def test_attack_takes_what_concerns_no_training():
     flags = arguments("attack")
     own = {spelled(key) for key in AttackConfig.model_fields if key not in TABLES}
     assert set(flags) == own | {"signals", "out", "scores", "records", "set", "config"}
+
+
+def test_every_option_of_an_audit_has_a_place_in_its_help():
+    grouped = [key for keys in GROUPS.values() for key in keys]
+    assert sorted(grouped) == sorted({field.name for field in fields(Flags)} - {"set", "config"})
 
 
 def test_flags_are_read_as_their_option_is():

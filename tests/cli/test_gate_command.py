@@ -15,7 +15,7 @@ import pytest
 import reticent
 from reticent.cli.gate import _table
 from reticent.findings.gate import ALLOWED, Check, Gate
-from reticent.rounding import down
+from reticent.rounding import down, up
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "gate.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w*)\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
@@ -79,7 +79,7 @@ def test_the_table_shows_the_limit_that_was_judged(command, audited):
     _, out, _ = command("gate reticent-audit --max-auc 0.5")
     attacks = json.loads(audited.read_text())["attacks"]
     worst = max((attack["overall"]["auc"] | {"name": attack["name"]} for attack in attacks), key=lambda a: a["mean"])
-    row = f"AUC at most 0.5 {worst['mean']:.4g} at most {worst['interval'][1]:.4g} {worst['name']} failed"
+    row = f"AUC at most 0.5 {worst['mean']:.4g} at most {up(worst['interval'][1], 0.5)} {worst['name']} failed"
     assert "check estimate be attack result" in words(out)
     assert row in words(out)
     _, out, _ = command("gate reticent-audit --min-accuracy 0.1")

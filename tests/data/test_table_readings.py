@@ -230,6 +230,20 @@ def test_arrays_of_very_different_size_are_told_too(tmp_path, caplog):
     assert "(x - x.mean(axis=0)) / x.std(axis=0)" in caplog.text
 
 
+def test_values_that_32_bits_do_not_tell_apart_are_told_with_their_counts(tmp_path, caplog):
+    seconds = 1_700_000_000 + 17 * np.arange(N)  # 1,003 seconds: 128 lie between two numbers of 32 bits
+    load(table(tmp_path, sold=cycle("0", *map(str, seconds[:-1]))))
+    assert "of 60 different values the 32 bits of a feature keep 10 apart: --scale standard" in caplog.text
+    caplog.clear()
+    scaled = load(table(tmp_path, sold=list(seconds)), scale="standard")
+    assert len(np.unique(scaled.x[:, 0])) == N
+    assert "32 bits" not in caplog.text
+    np.savez(tmp_path / "d.npz", x=np.stack([seconds / 1.0, np.linspace(0, 1, N)], axis=1), y=np.arange(N) % 2)
+    load(tmp_path / "d.npz")
+    assert "x: feature 0: of 60 different values the 32 bits of a feature keep 9 apart" in caplog.text
+    assert "feature 1:" not in caplog.text
+
+
 @pytest.mark.parametrize(
     ("name", "values", "words"),
     [

@@ -51,6 +51,9 @@ def test_units_are_numbered_by_their_values():
     units = Units.of("person", np.array(["b", "a", "b", "c"]))
     assert (units.codes.tolist(), units.count, units.column) == ([1, 0, 1, 2], 3, "person")
     assert units.among(np.array([0, 2, 3])).codes.tolist() == [0, 0, 1]
+    assert units.among(np.array([0, 2, 3])).names == ("b", "c")
+    of_csv = np.array([35.0, 350.0, 35.5, 35.0])
+    assert Units.of("person", of_csv).names == ("35", "35.5", "350")
     matrix = np.array([[True, False, False]])
     assert units.expanded(matrix).tolist() == [[False, True, False, False]]
     assert units.of_units(units.expanded(matrix)).tolist() == matrix.tolist()

@@ -32,19 +32,20 @@ def test_the_legend_names_the_columns_that_hold_something_and_the_groups():
 
 @pytest.mark.parametrize("found", [FEW, NONE])
 def test_nothing_is_to_be_protected_first_where_no_record_is_shown_to_leak(found):
-    said = records.order(found, DATA) + spoken(found).sentence
+    said = records.order(found) + spoken(found).sentence
     assert "protect" not in said
     assert "not a finding" in said
 
 
 def test_what_leaks_beyond_doubt_is_to_be_protected_first():
     """They are named by their p: the exact test may rank another record first than the exposure does."""
-    assert "Protect first the 3 records whose corrected p is at most 5 %, which need not" in records.order(SOME, DATA)
-    assert "Protect first the record whose corrected p" in records.order(SOME.with_(exposed=1), DATA)
+    assert "Protect first the 3 records whose corrected p is at most 5 %, which need not" in records.order(SOME)
+    assert "Protect first the record whose corrected p" in records.order(SOME.with_(exposed=1))
     unknown = "How much single records leak is not known here."
-    assert records.order(None, DATA) == records.order(FEW.with_(records=0), DATA) == unknown
+    assert records.order(None) == records.order(FEW.with_(records=0)) == unknown
     whole = "Here a record is one patient with all its records, in the table “By patient”. "
-    assert records.order(None, DATA.with_(unit="patient", units=9)) == whole + unknown
+    assert records.by_unit(DATA.with_(unit="patient", units=9)) == whole
+    assert records.by_unit(DATA) == ""
 
 
 def test_one_person_is_told_what_could_be_shown():

@@ -252,6 +252,8 @@ def check_membership(
     drawn = known if units is None else Membership(units.of_units(known.matrix))
     rows, others = model_rows(known.models, targets, references)
     entry = ATTACKS[spec.method]
+    if entry.strong and not entry.needs(spec).references_in:
+        reference_counts.require_equal_shares(spec.method, drawn, others)
     for chosen, left in _designs(entry, drawn, rows, others):
         try:
             reference_counts.require(spec.method, entry.needs(spec), known, rows[chosen], left)

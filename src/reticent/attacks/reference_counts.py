@@ -8,9 +8,11 @@ from numpy.typing import NDArray
 from reticent.attacks.base import Needs, Rows
 from reticent.data.membership import Membership
 from reticent.data.records import listed
-from reticent.errors import TooFewReferencesError
+from reticent.errors import TooFewReferencesError, UnequalSharesError
 
 Counts = NDArray[np.int64]
+UNFAIR, MATERIAL = 1e-6, 1.5
+"""How improbable under fair draws, and how many times as large, a variance of counts is that is refused."""
 FEW = 0.5
 """Up to this share of the records, leaving out those that are short is named as a remedy."""
 CHEAPEST = Needs(references_out=1)
@@ -64,6 +66,27 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
     short_of = lacking(needs, membership, targets, references)
     remedy = _remedy(needs, short_of, len(references), options=not cheapest.any())
     raise TooFewReferencesError(f"{method}: {_shortage(needs, *worst, short=most)}: {remedy}")
+
+
+def require_equal_shares(method: str, drawn: Membership, references: Rows) -> None:
+    """Refuse references of which some records are in far more than others: then how many are OUT tells a member.
+
+    The spread of counts is held against that of fair draws of one share; records in equally many models spread less.
+    """
+    counted = np.add.reduce(drawn.of(references), axis=0, dtype=np.int64)
+    fair = len(references) * (share := counted.mean() / max(len(references), 1)) * (1 - share)
+    if fair == 0 or counted.var() <= MATERIAL * fair:
+        return
+    from scipy.special import chdtrc  # what trains loads no SciPy
+
+    if chdtrc(len(counted) - 1, len(counted) * counted.var() / fair) < UNFAIR:
+        low, high = np.percentile(counted, [10, 90]).astype(int)
+        raise UnequalSharesError(
+            f"{method}: expected every record in about equally many references, since it reads OUT references alone, "
+            f"got records in {low} and in {high} of {len(references)}: whoever is in more models is more often a "
+            "member, and has fewer OUT references, which alone would look like a leak; use lira, rmia or another "
+            "attack with IN and OUT references (mode online)"
+        )
 
 
 def _more(membership: Membership, references: Rows, needs: Needs) -> str:

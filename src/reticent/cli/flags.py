@@ -53,7 +53,7 @@ GROUPS = {
     Group("Data", sort_key=1): {
         "dataset", "data_dir", "records", "validation", "reference", "population", "unit", "group_by", *DATA
     },
-    Group("Models", sort_key=2): {"models", *RECIPE, "defense", "seed"},
+    Group("Models", sort_key=2): {"models", *RECIPE, "defense", "train", "seed"},
     Group("Attacks and their numbers", sort_key=3): {
         "attacks", "replicates", "confidence", "delta", "promised_epsilon", "control", "also_non_adaptive"
     },
@@ -91,10 +91,14 @@ def _flag(key: str, field: FieldInfo, text: str | None) -> Any:
             name=f"--{spelled(key)}",
             help=text,
             negative="" if repeated else None,
-            group=next((group for group, keys in GROUPS.items() if key in keys), None),
+            group=_group(key),
             metavar=kind.__name__.upper() if number else None,
         ),
     ]
+
+
+def _group(key: str) -> Group | None:
+    return next((group for group, keys in GROUPS.items() if key in keys), None)
 
 
 def spelled(key: str) -> str:
@@ -167,7 +171,10 @@ class Flags(Told):
 
     train: Annotated[
         str | None,
-        Parameter(help="Your own training, module:function, (x, y, seed) -> nn.Module or a scikit-learn classifier."),
+        Parameter(
+            help="Your own training, module:function, (x, y, seed) -> nn.Module or a scikit-learn classifier.",
+            group=_group("train"),
+        ),
     ] = None
     set: Setting = None
     config: Annotated[Path | None, Parameter(help="TOML file with any of these and every other option; flags win.")] = (

@@ -1,6 +1,7 @@
 """Records: the examples of one data set, in the one form that everything else takes."""
 
 import hashlib
+import logging
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -10,13 +11,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import arrays, checks
+from reticent.data.rounded import merged
 from reticent.errors import InputError, ShapeError
 from reticent.findings.population import ColumnReading
+
+log = logging.getLogger(__name__)
 
 Kind = Literal["image", "tabular", "tokens"]
 NumberKind = Literal["number", "number in another notation", "percentage", "date", "time of day"]
 FEW = 5
 """So many labels are listed in a message."""
+LOOKED_AT = 20_000
+"""Of an array with more records, about so many are looked at for what 32 bits do not tell apart."""
 MOST_TOKENS = 10_000_000
 """A token from here on is a measurement or the number of a record, unless the user says how many tokens there are."""
 
@@ -238,8 +244,19 @@ def _flat(features: NDArray[Any]) -> tuple[NDArray[Any], Kind]:
         return checks.integers(x=features, ndim=2, low=0), "tokens"
     if features.dtype.kind in "bu":
         return features.astype(np.float32), "tabular"
+    features = checks.floats(x=features, ndim=2)
     with np.errstate(over="ignore"):
-        return checks.floats(x=checks.floats(x=features, ndim=2).astype(np.float32), ndim=2), "tabular"
+        rounded = checks.floats(x=features.astype(np.float32), ndim=2)
+    _tell_merged(features)
+    return rounded, "tabular"
+
+
+def _tell_merged(features: NDArray[Any]) -> None:
+    if features.dtype.itemsize <= np.dtype(np.float32).itemsize:
+        return
+    for at, values in enumerate(features[:: len(features) // LOOKED_AT + 1].T):
+        if lost := merged(values):
+            log.warning("x: feature %d: %s: take its mean from it first", at, lost)
 
 
 def _vocabulary(tokens: NDArray[Any]) -> int:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import arrays
 from reticent.data import number_formats
+from reticent.data.features import as_texts
 from reticent.data.membership import FEWEST, Membership
 from reticent.errors import InputError, ShapeError
 
@@ -24,7 +25,7 @@ class Units:
     Attributes:
         column: what it was read from.
         codes: ``int64 (N,)`` from 0 to U - 1; each unit has a record.
-        names: of the units: their values in the column.
+        names: of the units: their values in the column, 17.0 as 17.
     """
 
     column: str
@@ -34,7 +35,8 @@ class Units:
     @classmethod
     def of(cls, column: str, values: ArrayLike) -> "Units":
         """Number the different values of a column; a missing one is refused, since it would be one unit."""
-        texts = np.array([str(value).strip() for value in arrays.array(values, column)])
+        given = arrays.array(values, column)
+        texts = np.array([str(value).strip() for value in (as_texts(given) if given.dtype.kind == "f" else given)])
         found, codes = np.unique(texts, return_inverse=True)
         missing = np.array([number_formats.is_gap(text) for text in found])[codes]
         if missing.any():

@@ -18,6 +18,7 @@ from reticent.data.membership import Membership
 from reticent.errors import (
     InputError,
     TooFewReferencesError,
+    UnequalSharesError,
 )
 from reticent.findings.blind import Unlooked
 from reticent.jobs import grouping, outputs
@@ -348,7 +349,8 @@ def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], 
     """Build the attacks that are asked for; where none is, those that the problem allows, and say which not."""
     specs = build_attacks(config, _possible(problem.signals))
     answers = len(problem.targets) * problem.signals.records
-    return fitting(config, specs, lambda spec: check_references(spec, problem), TooFewReferencesError, answers=answers)
+    lacking = TooFewReferencesError, UnequalSharesError
+    return fitting(config, specs, lambda spec: check_references(spec, problem), *lacking, answers=answers)
 
 
 def _possible(signals: Signals) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ ALONE = 0.2
 UNCACHED = 1.5
 """What an answer costs where caches do not hold all, in times of the probe's (1.6 of 100,000 records of 256 models)."""
 SOON = 60.0
-"""Seconds: where the smaller probe foretells less, it is enough, and `reticent plan` does not wait for the larger."""
+"""Seconds: where the smaller probe foretells less, the larger is left out."""
 MOST_MODELS = 64
 """Models of a probe, at most: from there on a model costs about as much as target, however many there are."""
 WARM = 8
@@ -49,9 +49,9 @@ class Size(NamedTuple):
 def seconds(size: Size, attacks: Sequence[Spec], settings: Settings) -> float:
     """Foretell how long attacks and audit take, without attacks that look at more than outputs.
 
-    Cost grows with the records by a constant a record, and something that does not grow: two probes tell both, unless
-    the smaller says that all is over `SOON`; and in proportion to the models. Probes are too small for more than one
-    core; what cores share in a large audit is taken off. What single records that leak cost beside that
+    Cost grows with the records by a constant a record, and something that does not grow: two probes tell both (one,
+    if by it all takes less than `SOON`); and in proportion to the models. Probes are too small for more than one core;
+    what cores share in a large audit is taken off. What single records that leak cost beside that
     (`auditing.exposure.EXACT`) is not in it.
     """
     told = [spec for spec in attacks if not needs_models(spec)]

@@ -46,7 +46,7 @@ def population_facts(problem: Problem, notices: Sequence[str] = ()) -> Populatio
                 accuracy_non_members=float(right[~row].mean()),
             )
         )
-    health = _unlearned(problem, *zip(*((one.accuracy_members, one.accuracy_non_members) for one in each), strict=True))
+    health = _unlearned(problem, [one.accuracy_members for one in each], [one.accuracy_non_members for one in each])
     of_targets = document.accuracy([each[model] for model in problem.targets])
     return facts.with_(
         per_model=tuple(each),

@@ -41,7 +41,7 @@ class Mixing(Configured[Any]):
         """Prepare the streams."""
         super().begin(context)
         self._alpha = float(self.spec.alpha)
-        stored = context.members.x.dtype
+        stored = context.members.first(1).x.dtype
         if not (stored.is_floating_point or stored == torch.uint8):
             mixable(self.spec, "tokens")
         if self._alpha:

@@ -50,7 +50,7 @@ def build(spec: HampOutput, context: Context) -> Output:
     Cost: one more question to the model a query.
     """
     draw = _draw(spec, context)
-    device = context.members.x.device
+    device = context.members.y.device
     stream, key = context.generator("random-inputs"), _draws.secret(context.generator("secret"))
 
     def hidden(logits: Tensor, x: Tensor) -> Tensor:

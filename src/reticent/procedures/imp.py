@@ -149,7 +149,7 @@ def _ready(recipe: Recipe, materials: Materials, streams: Streams) -> nn.Module:
     check(recipe)
     check_members(recipe, len(materials.members))
     network = untrained(recipe, materials, streams)
-    check_network(recipe, network, materials.members.x)
+    check_network(recipe, network, materials.members.first(1).x)
     return network
 
 

@@ -84,7 +84,7 @@ class _Method(TwoStage):
         """Prune and fine-tune in turn, and prune for the last time. Cost: as many fine-tunings as rounds."""
         del first
         spec, (entry, its) = own(recipe, Prune), self.second(recipe)
-        found = _channels(model, spec, materials.prepare(materials.members.x[:1]))
+        found = _channels(model, spec, materials.prepare(materials.members.first(1).x))
         masks, histories = whole(prunable(model, spec.skip)), list[History]()
         for number in range(spec.rounds):
             state = snapshot(model)

@@ -253,7 +253,7 @@ class TwoStage:
         model = self.network(recipe, materials, streams)
         self.check_materials(recipe, materials)
         self.check_members(recipe, len(materials.members))
-        self.check_network(recipe, model, materials.prepare(materials.members.x[:FEW]))
+        self.check_network(recipe, model, materials.prepare(materials.members.first(FEW).x))
         self.second(recipe)[0].ready(model)
         return model
 

@@ -42,13 +42,14 @@ COLUMNS = {
 """Column of ``records.csv`` -> what it says; those of groups explain themselves."""
 
 
-def order(found: ExposureCount | None, data: Data) -> str:
-    """Say what the order of the list is worth, and what a record is, where that is several."""
+def by_unit(data: Data) -> str:
+    """Say what a record is in what is said of the list, where units are audited; else nothing."""
     unit = "" if data.unit is None else short(data.unit)
-    return f"Here a record is one {unit} with all its records, in the table “By {unit}”. " * bool(unit) + _order(found)
+    return f"Here a record is one {unit} with all its records, in the table “By {unit}”. " * bool(unit)
 
 
-def _order(found: ExposureCount | None) -> str:
+def order(found: ExposureCount | None) -> str:
+    """Say what the order of the list is worth."""
     if found is None or not found.records:
         return "How much single records leak is not known here."
     if not found.exposed:

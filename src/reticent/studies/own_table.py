@@ -16,8 +16,8 @@ from reticent.studies.base import Scale, Setting, Study
 
 NETWORK = "MLP"
 """The kind of network of those settings whose records another table can replace."""
-MOST = 5
-"""The defender has one of so many records where the scale's number would be more."""
+ONE_IN = 5
+"""The defender has at most one in so many of the table's records."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class OwnTable:
         """Take the place of a table in a setting."""
         count, base = len(self.records), table.base | {"dataset": self.dataset}
         if "reference" in base:
-            base["reference"] = min(base["reference"], count // MOST)
+            base["reference"] = min(base["reference"], count // ONE_IN)
         if "records" in base:
             base["records"] = min(base["records"], count - base.get("reference", 0))
         label = f"MLP on {self.called}"
@@ -61,7 +61,7 @@ def read(dataset: Any, label: str | None, data_dir: str | None) -> OwnTable:
         records, called = of_python("dataset", dataset, DataOptions(label=label)), "a table of the user's own"
     if records.kind != "tabular":
         raise InputError(f"dataset: expected a table, which studies give to an MLP, got records of kind {records.kind}")
-    return OwnTable(key(dataset), called, str(dataset) if called in DATASETS else OWN, records)
+    return OwnTable(key(dataset), called, str(dataset) if str(dataset) in DATASETS else OWN, records)
 
 
 def table(study: Study, scale: str) -> Setting:

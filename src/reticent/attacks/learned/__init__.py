@@ -34,11 +34,11 @@ __all__ = ["ENTRY", "Learned", "importance", "score"]
 
 
 class _Learned(NamedTuple):
-    """What was learned for a group of targets: how far references differ, and a rule a fold."""
+    """What was learned for a group of targets: how far references differ; turn by turn, folds and a rule for each."""
 
     group: Group
     known: Scales
-    rules: list[learner.Rule]
+    turns: list[tuple[NDArray[np.int64], list[learner.Rule]]]
 
 
 def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
@@ -55,30 +55,35 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
     Raises:
         TooFewReferencesError: a record has too few references of one kind for those that play the target.
 
-    Cost: for each group of targets, at most 8, two passes over the signals, O(P R N C) for comparisons of the P
-    references that play the target (P N about 150,000 at most, and P at most R), and a fit a fold; groups are scored
-    side by side, one a core. Memory, for each of these: some 45 single-precision numbers for each of P N rows, and a
-    block.
+    Cost: for each group of targets, at most 8, two passes over the signals, O(P R N C) for comparisons of references
+    that play the target, P for each record (P N about 150,000 at most, and P at most R by the draws), and a fit a fold
+    and turn; groups are scored side by side, one a core. Memory, for each of these: some 45 single-precision numbers
+    for each of P N rows, and a block.
     """
     word, scores = words(problem, rng), scratch.zeros(problem.shape)
     order = np.argsort(word, kind="stable")
-    fold = folds(word, spec.folds)
     place = {int(target): row for row, target in enumerate(problem.targets)}
 
     def learned(group: Group) -> _Learned:
-        known = pretenders.scales(problem, group, order)
-        rows, members, _ = _rows(problem, group, word, order, known)
-        return _Learned(group, known, [_rule(spec, rows, members, fold[order] != part) for part in range(spec.folds)])
+        known, turned = pretenders.scales(problem, group, order), group.turns(word)
+        dealt = [folds(one, spec.folds) for one in turned]
+        rows, members, _ = _rows(problem, group, turned, order, known)
+        rules = [
+            [_rule(spec, seen, inside, fold[order] != part) for part in range(spec.folds)]
+            for fold, seen, inside in zip(dealt, np.split(rows, len(dealt)), np.split(members, len(dealt)), strict=True)
+        ]
+        return _Learned(group, known, list(zip(dealt, rules, strict=True)))
 
     def judged(one: tuple[_Learned, slice]) -> None:
-        (group, known, rules), block = one
+        (group, known, turns), block = one
         found = pretenders.compared(problem, group, block, word, known, spec.draws)
-        for part, rule in enumerate(rules):
-            asked = np.flatnonzero(fold[block] == part)
-            told = rule(found[:, :, asked].reshape(-1, found.shape[3])).reshape(*found.shape[:2], len(asked))
-            for target, own in zip(group.targets.tolist(), told, strict=True):
-                for draw in own:
-                    scores[place[target], block.start + asked] += draw
+        for fold, rules in turns:
+            for part, rule in enumerate(rules):
+                asked = np.flatnonzero(fold[block] == part)
+                told = rule(found[:, :, asked].reshape(-1, found.shape[3])).reshape(*found.shape[:2], len(asked))
+                for target, own in zip(group.targets.tolist(), told, strict=True):
+                    for draw in own:
+                        scores[place[target], block.start + asked] += draw / len(turns)
         scratch.release(scores)
 
     fits = list(ordered(learned, pretenders.groups(problem), step="rules"))
@@ -99,7 +104,7 @@ def importance(spec: Learned, problem: Problem, rng: np.random.Generator) -> Imp
         word = words(problem, rng)
         order = np.argsort(word, kind="stable")
         group = pretenders.everyone(problem)
-        rows, members, families = _rows(problem, group, word, order, pretenders.scales(problem, group, order))
+        rows, members, families = _rows(problem, group, word[None], order, pretenders.scales(problem, group, order))
         held = folds(word, spec.folds)[order] == 0
         rule = _rule(spec, rows, members, ~held)
         asked, truth = rows[:, held].reshape(-1, rows.shape[2]), members[:, held].ravel()
@@ -119,16 +124,20 @@ def importance(spec: Learned, problem: Problem, rng: np.random.Generator) -> Imp
 
 
 def _rows(
-    problem: Problem, group: Group, word: Words, order: NDArray[np.int64], known: Scales
+    problem: Problem, group: Group, turned: Words, order: NDArray[np.int64], known: Scales
 ) -> tuple[learner.Features, NDArray[np.bool_], list[Family]]:
-    """Compare references that play the target, records in an order of their own: ``(P, N, F)``, members ``(P, N)``."""
+    """Compare references that play the target, turn by turn, records in an order of their own.
+
+    Returns ``(P, N, F)``, members ``(P, N)``, and each column's family.
+    """
     rows, families = None, list[Family]()
-    for block, place, found, families in pretenders.played(problem, group, word, known):  # noqa: B007
+    for block, place, found, families in pretenders.played(problem, group, turned, known):  # noqa: B007
         if rows is None:
-            rows = np.empty((group.plays, len(order), found.shape[1]), dtype=np.float32)
+            rows = np.empty((len(turned) * group.plays, len(order), found.shape[1]), dtype=np.float32)
         rows[place, block] = found
     assert rows is not None
-    members = problem.membership.matrix[group.references[group.players(word)], np.arange(len(order))]
+    players = np.concatenate([group.players(word) for word in turned])
+    members = problem.membership.matrix[group.references[players], np.arange(len(order))]
     return rows[:, order], members[:, order], families
 
 

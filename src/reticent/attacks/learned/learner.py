@@ -14,7 +14,9 @@ Rule = Callable[[Features], Floats]
 LEAF = 100
 """Fewest rows in a leaf."""
 PENALTY = 1.0
-"""Of squared coefficients, and of squared values of leaves."""
+"""Of squared values of leaves, and of squared coefficients at least."""
+SETTLED = 1e-4
+"""Largest step of a coefficient at which the regression is done; its penalty changes by no more than ten times that."""
 FAR = 5.0
 """Standard deviations at which the logistic regression's features are cut."""
 STEPS = 25
@@ -53,7 +55,12 @@ def _trees(spec: Learned, rows: Features, members: NDArray[np.bool_], usual: flo
 
 
 def _logistic(rows: Features, members: NDArray[np.bool_], usual: float) -> Rule:
-    """Fit by Newton's steps; features are centred, scaled and cut."""
+    """Fit by Newton's steps; features are centred, scaled and cut.
+
+    The penalty of squared coefficients is the one under which they are most likely (MacKay, 1992, "The evidence
+    framework applied to classification networks"): the number of coefficients that the rows determine over the sum of
+    squares. Where features tell little, a fixed one that suits a large leak would fit what is there by chance.
+    """
     centre, spread = rows.mean(axis=0, dtype=np.float64), rows.std(axis=0, dtype=np.float64)
     varies = spread > 1e-9 * (1 + np.abs(centre))
 
@@ -61,13 +68,19 @@ def _logistic(rows: Features, members: NDArray[np.bool_], usual: float) -> Rule:
         return np.asarray(np.clip((values[:, varies] - centre[varies]) / spread[varies], -FAR, FAR))
 
     x = np.column_stack([scaled(rows), np.ones(len(rows))])
-    weights, penalty = np.zeros(x.shape[1]), np.full(x.shape[1], PENALTY)
+    weights, penalty, penalised = np.zeros(x.shape[1]), PENALTY, np.append(np.ones(x.shape[1] - 1), 0.0)
     for _ in range(STEPS):
         p = 1 / (1 + np.exp(-(x @ weights)))
-        slope = x.T @ (p - members) + penalty * weights
-        step = np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + np.diag(penalty), slope)
+        known = (x * (p * (1 - p))[:, None]).T @ x
+        slope = x.T @ (p - members) + penalty * penalised * weights
+        step = np.linalg.solve(known + np.diag(penalty * penalised), slope)
         weights -= step
-        if np.abs(step).max() < 1e-8:
+        told = np.maximum(np.linalg.eigvalsh(known[:-1, :-1]), 0.0)
+        likely = (told / (told + penalty)).sum() / max((weights[:-1] ** 2).sum(), 1 / len(rows))
+        likely = min(max(likely, PENALTY), len(rows))
+        settled = np.abs(step).max() < SETTLED and abs(likely / penalty - 1) < 10 * SETTLED
+        penalty = likely
+        if settled:
             break
 
     def rule(asked: Features) -> Floats:

@@ -21,7 +21,10 @@ from reticent.findings.evidence import Family
 from reticent.signals.matrix import Floats
 
 ROWS = 150_000
-"""About as many rows are learned from, whatever the numbers of records and references are."""
+"""About as many rows are learned from at most, whatever the numbers of records, references and turns are."""
+TURNS = 4
+"""Times that references play, with other draws and folds, and rules are learned, at most: of few rows, one rule depends
+much on how they were drawn."""
 SAMPLE = 2000
 """Records on which the spread within a record is measured, at most."""
 VALUES = 2**25
@@ -67,6 +70,11 @@ class Group:
     def plays(self) -> int:
         """How many references play the target, for each record."""
         return min(len(self.references), max(1, ROWS // len(self.count)))
+
+    def turns(self, word: Words) -> Words:
+        """Make words for as many turns as there is room for, ``(W, N)``; the first has the given ones ``(N,)``."""
+        count = min(TURNS, max(1, ROWS // (self.plays * len(word))))
+        return np.stack([word, *(mixed(word + np.uint64(turn)) for turn in range(1, count))])
 
 
 def groups(problem: Problem) -> Iterator[Group]:
@@ -123,16 +131,20 @@ def _read(problem: Problem, models: Rows, block: slice, chosen: Rows | None = No
 
 
 def played(
-    problem: Problem, group: Group, word: Words, known: Scales
+    problem: Problem, group: Group, turned: Words, known: Scales
 ) -> Iterator[tuple[slice, int, Floats, list[Family]]]:
-    """Compare references that play the target with the others: block, place among `Group.players`, ``(n, F)``."""
+    """Compare references that play the target with the others, by words ``(W, N)``, one turn after the other.
+
+    Gives the block, the place among the `Group.players` of all turns, ``(n, F)``, and each column's family.
+    """
     for block in blocks(problem):
-        seen = _read(problem, group.references, block)
-        players, records = group.players(word[block]), np.arange(block.stop - block.start)
-        for place, player in enumerate(players):
-            drawn = word[block] + player.astype(np.uint64)
-            sides = _sides(problem, group, block, seen, known, drawn, group.apart[player].T)
-            yield block, place, *features(seen.values[player, records], *sides, known, seen.classes)
+        seen, records = _read(problem, group.references, block), np.arange(block.stop - block.start)
+        for turn, word in enumerate(turned[:, block]):
+            for place, player in enumerate(group.players(word), start=turn * group.plays):
+                sides = _sides(
+                    problem, group, block, seen, known, word + player.astype(np.uint64), group.apart[player].T
+                )
+                yield block, place, *features(seen.values[player, records], *sides, known, seen.classes)
 
 
 def compared(

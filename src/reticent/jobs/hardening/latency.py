@@ -19,7 +19,7 @@ CALLS = 50
 @torch.no_grad()
 def latency(ready: Ready, made: Repaired) -> Latency:
     """Measure how long the model takes before and after, without the filters that are gone."""
-    x = ready.materials.prepare(ready.materials.members.x[:1])
+    x = ready.materials.prepare(ready.materials.members.first(1).x)
     models = [network(ready, state) for state in (ready.trained, made.state)]
     spec = ready.after.recipe.procedure
     smaller = isinstance(spec, Prune) and spec.structure == "filters"

@@ -128,7 +128,7 @@ def of_own(
     materials = _materials(records, members, config, prepare, needed)
     streams = Streams(config.seed, 0)
     working, before, after = states(network, weights, initial, recipe, materials, streams)
-    check_ending(working, prepare(materials.members.x[:TELLING_ROWS]))
+    check_ending(working, prepare(materials.members.first(TELLING_ROWS).x))
     # An architecture is called as the user did.
     name = str(getattr(recipe.architecture, "factory", recipe.architecture.method))
     if network is not None:

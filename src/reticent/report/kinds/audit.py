@@ -181,7 +181,7 @@ def _records(
         return [heading, *said] if said else []
     return [
         heading,
-        b.Prose(say_records.order(document.exposure, document.data), only=b.PAGE),
+        b.Prose(say_records.by_unit(document.data) + say_records.order(document.exposure), only=b.PAGE),
         *said,
         *b.only(b.PAGE, *record_table.of_units(units, document.data.unit or "")),
         *b.only(b.PAGE, *record_table.listing(rows, thumbnails)),

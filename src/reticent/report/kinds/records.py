@@ -88,7 +88,7 @@ def _listed(
     heading: b.Block = b.Heading("The records", "records", "Records", level=2)
     return [
         heading,
-        *((b.Prose(order(document.exposure, document.data)), *record_table.listing(rows, thumbnails)) if rows else ()),
+        *((b.Prose(order(document.exposure)), *record_table.listing(rows, thumbnails)) if rows else ()),
     ]
 
 

@@ -1,6 +1,5 @@
 """A study: the verdicts, each claim with its numbers, the figures, our numbers beside the paper's, how it was done."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
@@ -41,9 +40,6 @@ from reticent.say.study import (
 )
 
 MARKS: dict[Answer, str] = {"yes": "✓", "no": "✗", "open": "?"}
-SENTENCES = re.compile(r"(?<=\.\)) |(?<=\.) (?=[A-Z(])")
-"""Between sentences of a rule."""
-WORDS = re.compile(r"[^\W_]+(?:[-.][^\W_]+)*")
 GLOSSARY = (
     (
         "Reproduced",
@@ -134,7 +130,8 @@ def _judged(document: StudyDocument, claims: Numbered) -> Iterator[b.Block]:
     if numbers := tuple(_numbers(document, claims)):
         asks: b.Heads = (*b.words("Number", "Claim"), "Found", *b.words("Asked", "Answer"))
         yield b.Folded("The numbers that they rest on", (b.table("Numbers of claims", asks, numbers),))
-    yield b.Folded("Their rules", (b.table("Rules of claims", b.words("Rule", "Claim"), _rules(claims)),))
+    if rules := tuple(_rules(claims)):
+        yield b.Folded("Their rules", (b.table("Rules of claims", b.words("Rule", "Claim"), rules),))
 
 
 def _verdict(number: int, claim: Claim, reason: Reason | None) -> b.Line:
@@ -163,30 +160,12 @@ def _numbers(document: StudyDocument, claims: Numbered) -> Iterator[b.Line]:
 
 
 def _rules(claims: Numbered) -> Iterator[b.Line]:
-    """List the sentences of rules, each once; those that differ in one word, such as a defense's name, are one."""
+    """List the rules, each once."""
     of: dict[str, list[int]] = {}
     for number, claim in claims.items():
-        for one in SENTENCES.split(claim.rule):
-            of.setdefault(one, []).append(number)
-    alike: dict[str, dict[str, str]] = {}
-    for one in of:
-        for word in dict.fromkeys(WORDS.findall(one)):
-            alike.setdefault(_with(one, word), {})[word] = one
-    told = set[str]()
-    for one, numbers in of.items():
-        if one in told:
-            continue
-        shape = max((_with(one, word) for word in WORDS.findall(one)), key=lambda shape: len(alike[shape]))
-        rest = {word: other for word, other in alike[shape].items() if other not in told}
-        told.update(rest.values())
-        if len(rest) > 1:
-            yield shape, f"X is {'; '.join(f'{word}: {spans(of[other])}' for word, other in rest.items())}"
-        else:
-            yield one, spans(numbers)
-
-
-def _with(text: str, word: str) -> str:
-    return WORDS.sub(lambda found: "X" if found[0] == word else found[0], text)
+        if claim.rule:
+            of.setdefault(claim.rule, []).append(number)
+    yield from ((rule, spans(numbers)) for rule, numbers in of.items())
 
 
 def _cell(one: SeedsEstimate | None, form: Form, paper: Printed | None = None) -> b.Cell:

@@ -1,5 +1,7 @@
 """Every kind of bad input is one clear sentence on standard error and exit code 2, without a traceback."""
 
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -263,3 +265,14 @@ def test_numpys_advice_on_pickles_is_not_passed_on(command, tmp_path):
 def test_wrong_words_without_names_of_the_code(command, line, words):
     code, _, err = command(line)
     assert (code, words in err, "import" in err, "str:" in err) == (2, True, False, False), err
+
+
+def test_numbers_and_attacks_are_refused_before_pytorch_is_loaded():
+    code = (
+        "import sys; from reticent.cli.flags import Flags; from reticent.errors import SpecError\n"
+        "try: Flags(replicates=50, models=0, attacks=['lirra']).checked({})\n"
+        "except SpecError as error: print(error, 'torch' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    for words in ("replicates: expected", "models: expected", "did you mean 'lira'? False"):
+        assert words in done.stdout

@@ -15,10 +15,12 @@ def audit(flags: Flags = Flags(), **options: str) -> Sequence[Path]:  # noqa: B0
         flags: what to audit, and how.
         options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.
     """
+    values = flags.checked(options)
+
     from reticent.cli.job import reported
     from reticent.jobs.audit import run
     from reticent.jobs.config import gather, prepare
     from reticent.report.output import AUDIT
 
-    job = prepare(gather(flags.config, flags.asked(options)))
+    job = prepare(gather(flags.config, values))
     return reported(AUDIT, lambda screen: run(job, progress=screen.model, stage=screen.stage), job.config.out).files

@@ -183,8 +183,6 @@ class Flags(Told):
 
     def asked(self, options: Mapping[str, str]) -> Options:
         """Return what was said, with the one defense of an audit, which takes flags that no verb has: its options."""
-        from reticent.jobs.defenses import with_option
-
         values = self.values()
         defense = values.pop("defense", None)
         if isinstance(defense, list):  # By --set, it is a text or a table.
@@ -195,6 +193,8 @@ class Flags(Told):
                 )
             defense = defense[0]
         if options:
+            from reticent.jobs.defenses import with_option
+
             written = defense or (read_toml(self.config).get("defense") if self.config else None)
             if not isinstance(written, (str, dict)):
                 self._refused(options, values)
@@ -206,6 +206,20 @@ class Flags(Told):
                     table[key] = value
             defense = table
         return values if defense is None else values | {"defense": defense}
+
+    def checked(self, options: Mapping[str, str]) -> Options:
+        """Return the same; refuse numbers and attacks before PyTorch and the data are loaded, where these are all."""
+        from reticent.jobs.attacks import build_attacks
+
+        values = self.asked(options)
+        if self.config is None and values.keys() <= AuditConfig.model_fields.keys() - {"defense", "recipe", "queries"}:
+            problems = Problems()
+            with problems.here():
+                AuditConfig(**values)
+            with problems.here():
+                build_attacks(AttackConfig(attacks=values.get("attacks", ())))
+            problems.tell()
+        return values
 
     def _refused(self, options: Mapping[str, str], values: Options) -> NoReturn:
         """Refuse flags that no verb has, with all else that is wrong."""

@@ -13,6 +13,8 @@ def plan(*, curve: Switch = False, flags: Flags = Flags(), **options: str) -> No
         flags: the same as for `reticent audit`.
         options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.
     """
+    values = flags.checked(options)
+
     from reticent.cli.job import Screen
     from reticent.jobs.config import gather, prepare
     from reticent.jobs.plan import estimate
@@ -20,7 +22,7 @@ def plan(*, curve: Switch = False, flags: Flags = Flags(), **options: str) -> No
     from reticent.report.output import AUDIT
     from reticent.say.plan import plan as told
 
-    job = prepare(gather(flags.config, flags.asked(options)))
+    job = prepare(gather(flags.config, values))
     with Screen(AUDIT) as screen:
         made = estimate(job, screen.stage)
     show(Facts((("", tuple(told(made, str(job.config.store)))),)))

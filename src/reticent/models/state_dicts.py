@@ -1,6 +1,6 @@
 """Whether a state is one of a network, and a state of other names brought to the network's own."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -81,7 +81,7 @@ def fitted(given: Mapping[str, Any], network: nn.Module, what: str) -> dict[str,
             f"{what}: expected a file or a state dictionary (model.state_dict()), got {type(given).__name__}"
         )
     wanted = network.state_dict(keep_vars=True)
-    _check_quantised(given, wanted, what)
+    _check_quantised([name for _, state in _states(given) for name in state], wanted, what)
     parts = [part for key, state in _states(given) for part in _parts(key, state, wanted)]
     if not parts:
         check_state(network, max((state for _, state in _states(given)), key=len, default={}), what)
@@ -160,9 +160,9 @@ def _tied(found: dict[str, Tensor], wanted: Mapping[str, Tensor]) -> dict[str, T
     }
 
 
-def _check_quantised(given: Mapping[str, Any], wanted: Mapping[str, Tensor], what: str) -> None:
+def _check_quantised(given: Sequence[str], wanted: Mapping[str, Tensor], what: str) -> None:
     """Refuse the state of quantised layers, whose weights PyTorch packs into what is no tensor."""
-    names = [name for _, state in _states(given) for name in state if name.rpartition(".")[2] == "zero_point"]
+    names = [name for name in given if name.rpartition(".")[2] == "zero_point"]
     if names and not any(name.rpartition(".")[2] == "zero_point" for name in wanted):
         raise ModelError(f"{what}: {names[0]} is of a quantised layer: {BEFORE_QUANTISED}")
 

@@ -1,7 +1,7 @@
 """A user's own training function: any pipeline that returns a network or a classifier, by import string."""
 
 from collections.abc import Iterable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from torch import nn
@@ -9,6 +9,7 @@ from torch import nn
 from reticent import usercode
 from reticent.errors import ModelError, SpecError
 from reticent.models.user import check_whole
+from reticent.options import Options
 from reticent.procedures.base import Trained, own
 from reticent.procedures.estimator import Estimator, is_estimator
 from reticent.spec import Spec, full
@@ -51,9 +52,9 @@ def check_used(recipe: Recipe, given: Iterable[str]) -> None:
         )
 
 
-def told(recipe: Recipe) -> dict[str, Any]:
+def told(recipe: Recipe) -> Options:
     """Write a recipe for a document, without what has no part in the training of a user's function."""
-    plain: dict[str, Any] = full(recipe)
+    plain: Options = full(recipe)
     return {key: plain[key] for key in USED} if isinstance(recipe.procedure, Function) else plain
 
 

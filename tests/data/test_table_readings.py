@@ -14,6 +14,7 @@ from reticent.data import delimited
 from reticent.data.load import load, of_python, together
 from reticent.data.notices import notices
 from reticent.data.records import Records
+from reticent.data.units import Units
 from reticent.errors import ColumnsError, InputError, SpecError, UnknownNameError
 from reticent.options import DataOptions
 
@@ -518,3 +519,14 @@ def test_what_mends_a_column_does_not_depend_on_its_name(tmp_path):
     path = table(tmp_path, **{"--rare": [f"text {i}" for i in range(N)], "x": cycle(0, 1)})
     with pytest.raises(ColumnsError, match=r"add --not-feature --rare \(--not-feature leaves a column out\)$"):
         load(path)
+
+
+def test_whole_numbers_that_64_bits_do_not_tell_apart_are_codes(tmp_path):
+    lines = [f"{2**53 + i // 2},{i % 7},{i % 2}" for i in range(40)]
+    path = tmp_path / "t.csv"
+    path.write_text("\n".join(["person,a,y", *lines]) + "\n")
+    records = load(path, label="y", not_features=["person"])
+    units = Units.of("person", records.columns["person"])
+    assert units.count == 20
+    assert units.names[1] == str(2**53 + 1)
+    assert records.x[:8, 0].tolist() == [0, 1, 2, 3, 4, 5, 6, 0]

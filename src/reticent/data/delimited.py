@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent import opening
-from reticent.data.number_formats import is_number
+from reticent.data.number_formats import LONG, is_number
 from reticent.errors import CorruptFileError
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ def has_codes(content: str) -> bool:
 
 
 def _numbers(path: Path, content: str, width: int) -> list[NDArray[Any]] | None:
-    """Read a file of nothing but numbers, fast; None if it is no such file."""
+    """Read a file of nothing but numbers, fast; None if it is no such file, or if 64 bits do not hold all of them."""
     options: Any = {"delimiter": _separator(path), "skiprows": 1, "ndmin": 2, "comments": None, "quotechar": '"'}
     try:
         with warnings.catch_warnings():
@@ -97,7 +97,9 @@ def _numbers(path: Path, content: str, width: int) -> list[NDArray[Any]] | None:
             cells = np.loadtxt(io.StringIO(content, newline=""), **options)
     except ValueError:
         return None
-    return list(cells.T) if cells.size and cells.shape[1] == width else None
+    if not cells.size or cells.shape[1] != width or (np.abs(cells) >= LONG).any():
+        return None
+    return list(cells.T)
 
 
 def _texts(path: Path, cells: Iterable[list[str]], header: Sequence[str]) -> list[NDArray[Any]]:

@@ -120,10 +120,10 @@ def _numbers(column: NDArray[Any]) -> NDArray[np.float64] | None:
     values = plain_numbers(column)
     if values is None:
         return None
-    known = ~np.isnan(values)
+    known, long = ~np.isnan(values), (np.abs(values) >= number_formats.LONG).any()
     whole = (values[known] == np.rint(values[known])).all()
     padded = whole and np.char.startswith(np.char.lstrip(column, "+-"), "0").any()
-    return None if padded and number_formats.are_codes(np.unique(column[known]).tolist()) else values
+    return None if (padded or long) and number_formats.are_codes(np.unique(column[known]).tolist()) else values
 
 
 def as_texts(column: NDArray[Any]) -> NDArray[Any]:

@@ -58,6 +58,10 @@ ORDERS = {
 """How dates are written; the third and the fourth can be taken for each other."""
 
 
+LONG = 2.0**53
+"""From here on float64 does not tell whole numbers apart: such a column holds codes, such as numbers of persons."""
+
+
 @dataclass(frozen=True, eq=False)
 class Numbers:
     """How texts are read as numbers.
@@ -100,8 +104,8 @@ def is_mixed(text: str) -> bool:
 
 
 def are_codes(texts: Sequence[str]) -> bool:
-    """Tell whether whole numbers are codes, since one of them begins with a zero: 01 and 1 may be two things."""
-    return any(map(CODE.fullmatch, texts)) and all(map(WHOLE.fullmatch, texts))
+    """Tell whether whole numbers are codes: one of them begins with a zero (01 and 1 may be two things), or is `LONG`."""
+    return all(map(WHOLE.fullmatch, texts)) and any(CODE.fullmatch(text) or abs(float(text)) >= LONG for text in texts)
 
 
 def _all(found: Iterable[Found | None]) -> list[Found] | None:

@@ -7,7 +7,7 @@ that names a procedure that does not exist, or an exception that is not needed, 
 import random
 import subprocess
 import sys
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -180,8 +180,9 @@ def test_records_stay_as_they_are(name, records):
     given, before = (replace(m, watched=m.validation) for m in (materials(records()), materials(records())))
     trained(name, IMAGES if records is images else SMALL, given)
     for role in ("members", "reference", "validation"):
-        for field in fields(getattr(given, role)):
-            assert torch.equal(getattr(getattr(given, role), field.name), getattr(getattr(before, role), field.name))
+        one, other = getattr(given, role), getattr(before, role)
+        assert torch.equal(one.x, other.x)
+        assert torch.equal(one.y, other.y)
 
 
 @names

@@ -104,7 +104,7 @@ def is_mixed(text: str) -> bool:
 
 
 def are_codes(texts: Sequence[str]) -> bool:
-    """Tell whether whole numbers are codes: one of them begins with a zero (01 and 1 may be two things), or is `LONG`."""
+    """Tell whether whole numbers are codes: one begins with a zero (01 and 1 may be two things), or is `LONG`."""
     return all(map(WHOLE.fullmatch, texts)) and any(CODE.fullmatch(text) or abs(float(text)) >= LONG for text in texts)
 
 

@@ -74,7 +74,7 @@ def test_what_are_no_units_is_refused():
     with pytest.raises(ShapeError, match="got record 1 apart from others of it in model 0"):
         units.of_units(np.array([[True, False, True, True]]))
     data = {"x": np.zeros((6, 2)), "y": [0, 1] * 3}
-    with pytest.raises(InputError, match="has no column 'person' besides its features"):
+    with pytest.raises(InputError, match="has no column 'person' besides its label"):
         called(None, {"dataset": data, "unit": "person", "models": 2})
 
 
@@ -244,6 +244,17 @@ def test_a_person_with_much_of_the_data_is_told_of():
 def test_what_is_of_records_alone_refuses_units(verb):
     with pytest.raises(InputError, match="only reticent audit is of units"):
         verb(dataset=data(persons()), unit="person")
+
+
+def test_a_column_that_models_see_is_no_unit(tmp_path):
+    file = tmp_path / "t.csv"
+    file.write_text("\n".join(["person,a,y", *(f"{7 * (i // 3)},{i % 5},{i % 2}" for i in range(120))]) + "\n")
+    with pytest.raises(InputError, match=r"unit: 'person' is a feature of .*t\.csv: give --not-feature person too"):
+        called(None, {"dataset": file, "label": "y", "unit": "person", "models": 4})
+    with pytest.raises(InputError, match="did you mean 'person'"):
+        called(None, {"dataset": file, "label": "y", "unit": "persn", "not_features": ["person"], "models": 4})
+    made = reticent.plan(dataset=file, label="y", unit="person", not_features=["person"], models=4, epochs=1)
+    assert 10 < 1 / made.smallest_fpr <= 20  # Of 40 persons a model leaves out half, or less.
 
 
 def test_the_units_column_is_no_group():

@@ -295,12 +295,15 @@ def prepare(
 
 
 def units_of(records: Records, column: str) -> Units:
-    """Read which unit each record belongs to."""
-    if column not in records.columns:
-        told = f"; it has {', '.join(records.columns)}" if records.columns else ""
+    """Read which unit each record belongs to, from a column that no model sees."""
+    seen = {reading.column for reading in records.readings if reading.features}
+    if column not in seen | set(records.columns):
+        told = f": {nearest(column, [*records.columns, *seen])}" if records.columns or seen else ""
+        raise InputError(f"unit: {records.name} has no column {column!r} besides its label{told}")
+    if column in seen or column not in records.columns:
         raise InputError(
-            f"unit: {records.name} has no column {column!r} besides its features{told}: of a table, give --not-feature "
-            f"{column} too, since a model that sees it would know the person"
+            f"unit: {column!r} is a feature of {records.name}: give --not-feature {column} too, since a model that "
+            "sees it would know the person"
         )
     return Units.of(column, records.columns[column])
 

@@ -81,7 +81,8 @@ def estimate(job: Job, stage: Callable[[str], None] | None = None) -> Plan:
     trained, start, one, first = _probe(population, store, job.executor.device, stack)
     probes = _probes(population, store, job.executor.device, trained)
     missing, rounds = _earlier(population, store)
-    non_members = int((~population.membership.matrix).sum(axis=1).min())
+    matrix = population.membership.matrix
+    non_members = int((~(matrix if job.units is None else job.units.of_units(matrix))).sum(axis=1).min())
     signals = 4 * (len(population.roles.audited) + len(population.roles.population))
     signals *= population.records.classes + len(population.queries.views())
     each = one - sum(map(first, rounds)) / max(left, 1)

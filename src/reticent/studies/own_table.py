@@ -1,5 +1,6 @@
 """A table of the user's own in the place of a scale's: its records alone are other, all else is as the scale says."""
 
+import math
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,7 +11,8 @@ from reticent.data.load import load, of_python
 from reticent.data.records import Records
 from reticent.errors import InputError
 from reticent.jobs.config import OWN
-from reticent.options import DataOptions
+from reticent.objectives.relaxloss import RelaxLoss
+from reticent.options import DataOptions, Options
 from reticent.studies import STUDIES
 from reticent.studies.base import Scale, Setting, Study
 
@@ -43,8 +45,15 @@ class OwnTable:
             base["reference"] = min(base["reference"], count // ONE_IN)
         if "records" in base:
             base["records"] = min(base["records"], count - base.get("reference", 0))
-        label = f"MLP on {self.called}"
-        return replace(table, key=self.key, label=label, base=base, unlike="a table that the user gave, and an MLP")
+        options, unlike = self._levels(table.options), "a table that the user gave, and an MLP"
+        return replace(table, key=self.key, label=f"MLP on {self.called}", base=base, options=options, unlike=unlike)
+
+    def _levels(self, options: Options) -> Options:
+        """Let RelaxLoss's level be chosen below log C, beyond which it is no loss of C classes."""
+        most = math.log(self.records.classes)
+        if max(options.get("levels", (RelaxLoss().level,))) < most:
+            return options
+        return options | {"levels": tuple(round(share * most, 2) for share in (0.25, 0.5, 0.75))}
 
 
 def key(dataset: Any) -> str:

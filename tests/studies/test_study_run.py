@@ -9,6 +9,7 @@ import pytest
 from toy_study import BASE, STUDY, counted
 
 from reticent.errors import InputError, MissingFileError, UnknownNameError
+from reticent.studies import STUDIES, own_table
 from reticent.studies import run as runner
 from reticent.studies.base import Claim, Found, Scale, Setting
 from reticent.studies.judging import no_worse
@@ -299,3 +300,13 @@ def test_a_data_folder_that_is_not_there_is_refused_first(tmp_path, monkeypatch)
         with pytest.raises(MissingFileError, match=r"data_dir: no folder 'nowhere' \(looked in .*\): expected"):
             study(name, data_dir="nowhere", device="none", out="out")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_table_of_two_classes_has_levels_of_relaxloss_below_log_2():
+    given, small = (
+        own_table.read((np.zeros((40, 3)), [0, 1] * 20), None, None),
+        own_table.table(STUDIES["cwrf-defenses"], "small"),
+    )
+    assert max(given.setting(small).options["levels"]) < np.log(2)
+    many = own_table.read((np.zeros((90, 3)), [*range(30)] * 3), None, None)
+    assert many.setting(small).options == small.options

@@ -18,6 +18,7 @@ from reticent.errors import InputError, SpecError, TrainingDivergedError
 from reticent.models.cnn import CNN
 from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES, Objective
+from reticent.objectives.base import Examples
 from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.population.population import Population
 from reticent.population.worker import Maker
@@ -184,7 +185,7 @@ def test_the_released_network_is_a_fresh_one_that_only_sees_the_soft_targets():
     recipe, whole = SMALL.replace(optimizer="sgd", learning_rate=0.1), materials(noise())
     made = selena.train(recipe, whole, STREAMS)
     model = fresh(recipe, whole, STREAMS)
-    blind = replace(whole, members=replace(whole.members, y=torch.zeros_like(whole.members.y)))
+    blind = replace(whole, members=Examples(whole.members.x, torch.zeros_like(whole.members.y)))
     fit(model, recipe, blind, Taught(made.artefacts["soft_targets"]), STREAMS)
     assert close(made.model.state_dict(), model.state_dict(), 1e-5)
     assert not close(made.model.state_dict(), made.initial, 1e-2)

@@ -303,10 +303,8 @@ def test_a_data_folder_that_is_not_there_is_refused_first(tmp_path, monkeypatch)
 
 
 def test_a_table_of_two_classes_has_levels_of_relaxloss_below_log_2():
-    given, small = (
-        own_table.read((np.zeros((40, 3)), [0, 1] * 20), None, None),
-        own_table.table(STUDIES["cwrf-defenses"], "small"),
-    )
+    small = own_table.table(STUDIES["cwrf-defenses"], "small")
+    given = own_table.read((np.zeros((40, 3)), [0, 1] * 20), None, None)
     assert max(given.setting(small).options["levels"]) < np.log(2)
     many = own_table.read((np.zeros((90, 3)), [*range(30)] * 3), None, None)
     assert many.setting(small).options == small.options

@@ -22,9 +22,9 @@ REPLICATES = 400
 def audited(options, folder):
     """Audit with the three attacks; also the seconds of processor time that each one took."""
     import reticent
-    from reticent.jobs import measure
+    from reticent.jobs import scoring
 
-    took, original = {}, measure.score
+    took, original = {}, scoring.score
 
     def timed(attack, *given):
         start = time.process_time()
@@ -32,7 +32,7 @@ def audited(options, folder):
         took[attack.method] = time.process_time() - start
         return scores
 
-    with mock.patch.object(measure, "score", timed):
+    with mock.patch.object(scoring, "score", timed):
         return reticent.audit(**options, attacks=NAMES, replicates=100, out=folder), took
 
 

@@ -8,7 +8,7 @@ from scipy.stats import binom
 import reticent
 from reticent.attacks import ATTACKS, Problem, needs_models
 from reticent.data.membership import Membership
-from reticent.jobs.measure import Settings, attacked
+from reticent.jobs.scoring import Settings, attacked
 from reticent.signals.matrix import Signals
 
 pytestmark = pytest.mark.slow

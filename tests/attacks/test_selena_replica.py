@@ -15,7 +15,7 @@ from reticent.attacks.selena_replica.replicas import Seen, walk
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ShapeError, TooFewReferencesError
 from reticent.jobs import control
-from reticent.jobs.measure import Settings, attacked
+from reticent.jobs.scoring import Settings, attacked
 from reticent.signals.matrix import Signals
 
 CASES = {

@@ -27,7 +27,8 @@ from reticent.auditing.epsilon.bounds import (
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ShapeError
 from reticent.findings.epsilon import Accountant, EpsilonAudit
-from reticent.jobs.measure import Settings, _fair
+from reticent.jobs.measure import _fair
+from reticent.jobs.scoring import Settings
 from reticent.report.blocks import Notice
 from reticent.report.kinds.epsilon import blocks, card
 from reticent.rounding import plain as digits

@@ -14,7 +14,7 @@ from reticent.findings.records import COLUMNS
 from reticent.jobs import attack as job
 from reticent.jobs import foretelling, signals_file
 from reticent.jobs.foretelling import Size, seconds, temporary_bytes
-from reticent.jobs.measure import Settings
+from reticent.jobs.scoring import Settings
 from reticent.signals.matrix import Mapped, Signals
 
 

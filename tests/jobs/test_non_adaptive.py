@@ -9,8 +9,8 @@ from reticent.errors import ShapeError, SpecError
 from reticent.findings.audit import Verdict
 from reticent.jobs.attacks import build_attacks
 from reticent.jobs.defenses import undefended
-from reticent.jobs.measure import Settings, attacked
 from reticent.jobs.non_adaptive import against, facts
+from reticent.jobs.scoring import Settings, attacked
 from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.options import AttackConfig
 from reticent.outputs.temperature import Temperature

@@ -7,7 +7,7 @@ from reticent.attacks.base import Problem
 from reticent.data.membership import Membership
 from reticent.errors import TooFewReferencesError
 from reticent.jobs import control
-from reticent.jobs.measure import Settings, attacked
+from reticent.jobs.scoring import Settings, attacked
 from reticent.say import trust
 from reticent.signals.matrix import Signals
 

@@ -24,7 +24,8 @@ from reticent.data.units import Units
 from reticent.errors import InputError, ShapeError
 from reticent.jobs.config import called
 from reticent.jobs.control import _permuted
-from reticent.jobs.measure import Settings, measure
+from reticent.jobs.measure import measure
+from reticent.jobs.scoring import Settings
 from reticent.say.population import of_units
 from reticent.signals.matrix import Signals
 

@@ -13,7 +13,7 @@ from reticent.findings.clash import Clash
 from reticent.findings.epsilon import Accountant, EpsilonAudit
 from reticent.jobs import document
 from reticent.jobs.defenses import catalogue
-from reticent.jobs.measure import Settings
+from reticent.jobs.scoring import Settings
 from reticent.options import AttackConfig
 from reticent.procedures.dpsgd import WITHOUT_NOISE
 from reticent.procedures.dpsgd.extra import OLDEST, needed

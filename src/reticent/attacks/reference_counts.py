@@ -74,7 +74,8 @@ def require_equal_shares(method: str, drawn: Membership, references: Rows) -> No
     The spread of counts is held against that of fair draws of one share; records in equally many models spread less.
     """
     counted = np.add.reduce(drawn.of(references), axis=0, dtype=np.int64)
-    fair = len(references) * (share := counted.mean() / max(len(references), 1)) * (1 - share)
+    share = counted.mean() / max(len(references), 1)
+    fair = len(references) * share * (1 - share)
     if fair == 0 or counted.var() <= MATERIAL * fair:
         return
     from scipy.special import chdtrc  # what trains loads no SciPy

@@ -26,7 +26,8 @@ from reticent.jobs.attacks import build_attacks, fitting, usual
 from reticent.jobs.blind import blind_baseline, same_records
 from reticent.jobs.control import check, null
 from reticent.jobs.foretelling import Size, seconds
-from reticent.jobs.measure import Settings, measure
+from reticent.jobs.measure import measure
+from reticent.jobs.scoring import Settings
 from reticent.jobs.work import AuditReported, Work
 from reticent.options import AttackConfig, Options
 from reticent.report import parquet

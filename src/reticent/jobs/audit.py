@@ -17,12 +17,13 @@ from reticent.findings.records import PICTURED, UnitRow
 from reticent.jobs import document, grouping
 from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
-from reticent.jobs.measure import Measurement, Settings, measure
+from reticent.jobs.measure import Measurement, measure
 from reticent.jobs.non_adaptive import non_adaptive
 from reticent.jobs.of_units import by_unit
 from reticent.jobs.probes import inputs
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
+from reticent.jobs.scoring import Settings
 from reticent.jobs.work import AuditReported, Work, chosen
 from reticent.options import AuditConfig
 from reticent.population import gather as population_signals

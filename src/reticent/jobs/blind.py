@@ -13,7 +13,7 @@ from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import InputError
 from reticent.findings.blind import Known
-from reticent.jobs.measure import Settings
+from reticent.jobs.scoring import Settings
 
 
 def blind_baseline(

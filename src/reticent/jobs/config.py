@@ -300,7 +300,7 @@ def units_of(records: Records, column: str) -> Units:
     if column not in seen | set(records.columns):
         told = f": {nearest(column, [*records.columns, *seen])}" if records.columns or seen else ""
         raise InputError(f"unit: {records.name} has no column {column!r} besides its label{told}")
-    if column in seen or column not in records.columns:
+    if column in seen:
         raise InputError(
             f"unit: {column!r} is a feature of {records.name}: give --not-feature {column} too, since a model that "
             "sees it would know the person"

@@ -21,7 +21,7 @@ from reticent.errors import InputError, ReticentError
 from reticent.findings.attack import Audit
 from reticent.findings.audit import Control, Detectable, Verdict
 from reticent.findings.numbers import Estimate
-from reticent.jobs.measure import Settings, attacked
+from reticent.jobs.scoring import Settings, attacked
 from reticent.signals.composed import permuted
 from reticent.spec import Spec
 

@@ -27,6 +27,7 @@ from reticent.findings.numbers import Spread
 from reticent.findings.population import Accuracy, Data, ModelFacts, Unlearned
 from reticent.findings.population import Population as PopulationFacts
 from reticent.findings.records import RecordTable
+from reticent.findings.training import Proof
 from reticent.jobs.repairs import repairs
 from reticent.population.population import Population
 from reticent.population.worker import Made
@@ -100,8 +101,8 @@ def accuracy(models: Sequence[ModelFacts]) -> Accuracy:
 
 def accountant(made: Sequence[Made]) -> Accountant | None:
     """State the epsilon that training proves of a record: the largest of all models, at the largest delta."""
-    known = [one.facts.accountant for one in made if one.facts.accountant is not None]
-    if not known or len(known) < len(made):
+    known = _proofs(made)
+    if not known:
         return None
     return Accountant(
         epsilon=max(one.epsilon for one in known),
@@ -112,8 +113,8 @@ def accountant(made: Sequence[Made]) -> Accountant | None:
 
 def accountant_of_units(made: Sequence[Made], records: int) -> Accountant | None:
     """State the epsilon that follows for units of so many records at most; None where none does."""
-    proofs = [one.facts.accountant for one in made if one.facts.accountant is not None]
-    if not proofs or len(proofs) < len(made):
+    proofs = _proofs(made)
+    if not proofs:
         return None
     from reticent.procedures.dpsgd.accounting import Steps, of_group  # With torch.
 
@@ -122,6 +123,12 @@ def accountant_of_units(made: Sequence[Made], records: int) -> Accountant | None
     if len(known) < len(found):
         return None
     return Accountant(epsilon=max(known), delta=max(one.delta for one in proofs), source="rdp", records=records)
+
+
+def _proofs(made: Sequence[Made]) -> list[Proof]:
+    """Give what training proves of each model, where it does so of all."""
+    known = [one.facts.accountant for one in made if one.facts.accountant is not None]
+    return known if len(known) == len(made) else []
 
 
 def notices(made: Sequence[Made]) -> list[str]:

@@ -13,7 +13,8 @@ from reticent.attacks.base import Problem
 from reticent.auditing.bootstrap import affordable
 from reticent.auditing.partition import by_class
 from reticent.data.membership import Membership
-from reticent.jobs.measure import Settings, measure
+from reticent.jobs.measure import measure
+from reticent.jobs.scoring import Settings
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
 

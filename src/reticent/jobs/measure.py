@@ -1,23 +1,18 @@
-"""From a problem to numbers: every attack scored, every score audited; records and groups of them, one by one."""
+"""From a problem to numbers: all that an audit says of attacks, groups, units and single records."""
 
-import logging
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent import scratch, seeds, spec
+from reticent import scratch, seeds
 from reticent.arrays import Bools, Floats, Ints
-from reticent.attacks import ATTACKS, importance, score
+from reticent.attacks import ATTACKS
 from reticent.attacks.base import Offer, Problem
 from reticent.attacks.complements import near_complements
-from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.blind.baseline import Baseline
-from reticent.auditing.blind.excess import Beyond
-from reticent.auditing.claimed import claimed_rates
 from reticent.auditing.epsilon.bounds import Epsilons, audit_epsilon, default_methods
 from reticent.auditing.exposure import Exposure, Masked, count_exposed, exposure
 from reticent.auditing.group_limits import group_limits, limited
@@ -29,7 +24,6 @@ from reticent.auditing.outweighing import outweighing
 from reticent.auditing.partition import Partition
 from reticent.auditing.record_pvalues import OwnRates
 from reticent.auditing.verdict import allow_for_unlearned, verdict, with_group
-from reticent.errors import TooFewReferencesError
 from reticent.findings.attack import Audit
 from reticent.findings.audit import (
     AuditDocument,
@@ -42,7 +36,6 @@ from reticent.findings.audit import (
 )
 from reticent.findings.base import Plain
 from reticent.findings.environment import Environment
-from reticent.findings.epsilon import GIVEN, Accountant
 from reticent.findings.evidence import NearComplements, Outweighing
 from reticent.findings.population import Data, Population
 from reticent.findings.record_tests import NamedRecord
@@ -50,55 +43,11 @@ from reticent.findings.records import RecordTable
 from reticent.jobs.document import record_rows
 from reticent.jobs.of_units import MeasuredUnits, as_records, measured_units
 from reticent.jobs.record_tests import TestedRecords, record_tests
+from reticent.jobs.scoring import Settings, attacked, beyond, scored
 from reticent.jobs.work import Work
-from reticent.options import AttackConfig
 from reticent.spec import Spec
 
-log = logging.getLogger(__name__)
 _LIRA, _RISK = ATTACKS["lira"].spec(), ATTACKS["risk-score"].spec()
-CALIBRATION_MODELS = 4
-"""How many references are scored to choose a threshold on, where targets do not serve each other."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """How scores are turned into numbers.
-
-    Attributes:
-        seed: the master seed; an attack's stream and its bootstrap's are named after it.
-        replicates: of the bootstrap.
-        confidence: of every interval.
-        delta: of the bounds on epsilon.
-        promised: the epsilon, at `delta`, that the training is said to keep, or None.
-        computed: what training proves by itself of what is audited, or None.
-        of_record: with units, what it proves of one record.
-    """
-
-    seed: int
-    replicates: int = 1000
-    confidence: float = 0.95
-    delta: float = 1e-5
-    promised: float | None = None
-    computed: Accountant | None = None
-    of_record: Accountant | None = None
-
-    @classmethod
-    def of(
-        cls, config: AttackConfig, computed: Accountant | None = None, of_record: Accountant | None = None
-    ) -> "Settings":
-        """Take the settings out of a configuration."""
-        proof, told = of_record or computed, config.model_fields_set
-        follow = config.promised_epsilon is None and "delta" not in told
-        delta = proof.delta if proof is not None and follow else config.delta
-        promised = config.promised_epsilon
-        return cls(config.seed, config.replicates, config.confidence, delta, promised, computed, of_record)
-
-    @property
-    def accountant(self) -> Accountant | None:
-        """The promise; what the user states goes before what training proves."""
-        if self.promised is None:
-            return self.computed
-        return Accountant(epsilon=self.promised, delta=self.delta, source=GIVEN)
 
 
 @dataclass(frozen=True, eq=False)
@@ -269,17 +218,7 @@ def measure(
         compared = tuple(limited(one, limits, at) for at, one in enumerate(seen))
         said = with_group(said, limits.exposed)
     with work.on("epsilon", "epsilon"):
-        epsilons = audit_epsilon(
-            told,
-            members,
-            delta=settings.delta,
-            methods=default_methods(members, settings.delta, fair=_fair(problem)),
-            rng=seeds.rng(settings.seed, "epsilon"),
-            confidence=settings.confidence,
-            accountant=settings.accountant,
-            proven=None if settings.promised is None else settings.computed,
-            of_record=settings.of_record,
-        )
+        epsilons = _epsilons(problem, told, members, settings)
     tested = of_units = None
     with work.on("records", "tests of records"):
         if problem.units is None:
@@ -291,22 +230,19 @@ def measure(
     return replace(measured, verdict=said, epsilons=epsilons, records=tested, groups=compared, units=of_units)
 
 
-def beyond(
-    attacks: Sequence[Spec],
-    audits: Sequence[Audit],
-    scores: Mapping[str, Floats],
-    members: Bools,
-    blind: Baseline,
-    settings: Settings,
-) -> tuple[Audit, ...]:
-    """Hold every attack against a blind baseline that tells members from non-members."""
-    fprs = [rate.fpr for rate in audits[0].rates]
-    held = Beyond(blind, members, fprs, seeds.rng(settings.seed, "bootstrap", "blind"), settings.replicates)
-    excesses = [
-        held.excess(scores[spec.method], settings.confidence).with_(counts=entry.strong and entry.cancels(spec))
-        for spec, entry in ((spec, ATTACKS[spec.method]) for spec in attacks)
-    ]
-    return tuple(one.with_(excess=excess) for one, excess in zip(audits, excesses, strict=True))
+def _epsilons(problem: Problem, scores: Mapping[str, Floats], members: Bools, settings: Settings) -> Epsilons:
+    """Bound epsilon from below, beside what training promises and proves."""
+    return audit_epsilon(
+        scores,
+        members,
+        delta=settings.delta,
+        methods=default_methods(members, settings.delta, fair=_fair(problem)),
+        rng=seeds.rng(settings.seed, "epsilon"),
+        confidence=settings.confidence,
+        accountant=settings.accountant,
+        proven=None if settings.promised is None else settings.computed,
+        of_record=settings.of_record,
+    )
 
 
 def _fair(problem: Problem) -> bool:
@@ -316,75 +252,9 @@ def _fair(problem: Problem) -> bool:
     return bool(models.min() != models.max() or 2 * models[0] == len(matrix))
 
 
-class Attacked(NamedTuple):
-    """What attacks found: one audit each and, by attack, scores ``(T, N)`` and the seconds that these took."""
-
-    audits: tuple[Audit, ...]
-    scores: dict[str, Floats]
-    seconds: dict[str, float]
-
-
-def attacked(
-    problem: Problem,
-    attacks: Sequence[Spec],
-    settings: Settings,
-    *,
-    progress: Callable[[str], None] | None = None,
-    before: str = "",
-) -> Attacked:
-    """Run attacks on every target and audit their scores; `before` begins what `progress` is told of each."""
-    scores, seconds = dict[str, Floats](), dict[str, float]()
-    audits = []
-    for attack in in_turn(attacks, progress, before):
-        begun = time.perf_counter()
-        scores[attack.method] = score(attack, problem, settings.seed)
-        seconds[attack.method] = round(time.perf_counter() - begun, 3)
-        calibration = _calibration(problem, attack, settings.seed)
-        audit = audited(attack, scores[attack.method], problem, settings, calibration)
-        audits.append(audit.with_(importance=importance(attack, problem, settings.seed)))
-    return Attacked(tuple(audits), scores, seconds)
-
-
-def in_turn(attacks: Sequence[Spec], tell: Callable[[str], None] | None, before: str = "") -> Iterator[Spec]:
-    """Go through attacks, and tell of each, behind some words, before it runs: which it is, and of how many."""
-    for at, attack in enumerate(attacks, start=1):
-        if tell is not None:
-            tell(f"{before}attack {attack.method}" + f" ({at} of {len(attacks)})" * (len(attacks) > 1))
-        yield attack
-
-
-def audited(
-    attack: Spec,
-    scores: Floats,
-    problem: Problem,
-    settings: Settings,
-    calibration: tuple[Floats, Bools] | None,
-) -> Audit:
-    """Audit the scores of one attack."""
-    entry = ATTACKS[attack.method]
-    found = audit_attack(
-        attack.method,
-        spec.full(attack),
-        joined(scores, problem.units),
-        problem.members,
-        problem.targets,
-        rng=seeds.rng(settings.seed, "bootstrap", attack.method),
-        access=entry.access,
-        strong=entry.strong,
-        confidence=settings.confidence,
-        replicates=settings.replicates,
-        reference_scores=calibration,
-    ).with_(queries=sum(probe.queries for probe in entry.needs(attack).probes) or None)
-    claims = None if entry.claims is None or problem.units is not None else entry.claims(problem, scores)
-    if claims is None:
-        return found
-    fprs = [rate.fpr for rate in found.rates]
-    return found.with_(claimed=claimed_rates(claims, problem.members, fprs, settings.confidence))
-
-
 def _probability(problem: Problem, scores: Mapping[str, Floats], settings: Settings) -> MembershipProbability | None:
     """Compute each record's probability of membership from online LiRA's log-likelihood ratios, made if need be."""
-    ratios = scores[_LIRA.method] if _LIRA.method in scores else _scored(_LIRA, problem, settings.seed)
+    ratios = scores[_LIRA.method] if _LIRA.method in scores else scored(_LIRA, problem, settings.seed)
     if ratios is None:
         return None
     return membership_probability(ratios, problem.membership.of(problem.targets), settings.confidence)
@@ -394,7 +264,7 @@ def _risk(problem: Problem, scores: Mapping[str, Floats], settings: Settings) ->
     """Average each record's privacy risk score over the targets trained on it, made if need be."""
     if not ATTACKS[_RISK.method].answered(Offer.of(problem)):
         return None
-    risks = scores[_RISK.method] if _RISK.method in scores else _scored(_RISK, problem, settings.seed)
+    risks = scores[_RISK.method] if _RISK.method in scores else scored(_RISK, problem, settings.seed)
     if risks is None:
         return None
     members, total = problem.membership.of(problem.targets), np.zeros(problem.signals.records)
@@ -402,24 +272,3 @@ def _risk(problem: Problem, scores: Mapping[str, Floats], settings: Settings) ->
         total += np.where(own, row, 0.0)
     count = members.sum(axis=0)
     return np.ma.MaskedArray(total / np.maximum(count, 1), mask=count == 0)
-
-
-def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, Bools] | None:
-    """Score a few references as if they were targets, to choose a threshold on.
-
-    Not needed where all targets are references of each other: then each learns its threshold from the other targets.
-    """
-    if len(problem.targets) > 1 and np.isin(problem.targets, problem.references).all():
-        return None
-    rows = np.setdiff1d(problem.references, problem.targets)[:CALIBRATION_MODELS]
-    scores = _scored(attack, replace(problem, targets=rows), seed) if len(rows) else None
-    return None if scores is None else (joined(scores, problem.units), replace(problem, targets=rows).members)
-
-
-def _scored(attack: Spec, problem: Problem, seed: int) -> Floats | None:
-    """Run an attack on every target; None where references are too few for it."""
-    try:
-        return score(attack, problem, seed)
-    except TooFewReferencesError:
-        log.debug("%s needs more references", attack.method, exc_info=True)
-        return None

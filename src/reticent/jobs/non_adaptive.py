@@ -21,7 +21,8 @@ from reticent.findings.audit import NonAdaptive, Verdict
 from reticent.findings.numbers import PairedDifference, Statistic
 from reticent.jobs.config import Job
 from reticent.jobs.defenses import undefended
-from reticent.jobs.measure import Measurement, Settings, audited, in_turn
+from reticent.jobs.measure import Measurement
+from reticent.jobs.scoring import Settings, audited, in_turn
 from reticent.jobs.work import Work
 from reticent.population import gather
 from reticent.population.train import train

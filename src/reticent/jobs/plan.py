@@ -19,7 +19,7 @@ from reticent.errors import ReticentError
 from reticent.findings.plan import Plan, PlannedPaper, PlannedRate
 from reticent.jobs.config import Job, called
 from reticent.jobs.foretelling import Size, seconds, temporary_bytes
-from reticent.jobs.measure import Settings
+from reticent.jobs.scoring import Settings
 from reticent.jobs.work import chosen
 from reticent.options import AuditConfig
 from reticent.population.executors.base import stacks

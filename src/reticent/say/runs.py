@@ -64,7 +64,8 @@ def recipe(spec: Plain) -> str:
     procedure = made.get("procedure")
     if isinstance(procedure, Mapping) and procedure.get("method") == "function":
         return _method(made, "procedure")
-    parts = [_method(made, "architecture"), f"{(epochs := _short(made.get('epochs')))} epoch{'s' * (epochs != '1')}"]
+    epochs = _short(made.get("epochs"))
+    parts = [_method(made, "architecture"), f"{epochs} epoch{'s' * (epochs != '1')}"]
     parts.append(f"{_short(made.get('optimizer'))} {_short(made.get('learning_rate'))}")
     if made.get("weight_decay"):
         parts.append(f"weight decay {_short(made['weight_decay'])}")

@@ -38,7 +38,7 @@ from reticent.jobs.hardening.ready import Ready
 from reticent.jobs.hardening.repair import Repaired
 from reticent.jobs.imitators import imitators
 from reticent.jobs.locate.source import Weights
-from reticent.jobs.measure import Settings, attacked, beyond
+from reticent.jobs.scoring import Settings, attacked, beyond
 from reticent.jobs.work import Work
 from reticent.population import gather
 from reticent.population.population import Population

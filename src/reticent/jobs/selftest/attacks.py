@@ -16,7 +16,7 @@ from reticent.findings.audit import Leak
 from reticent.findings.numbers import ShareEstimate
 from reticent.findings.selftest import Fault
 from reticent.jobs import attack as job
-from reticent.jobs.measure import Settings, attacked
+from reticent.jobs.scoring import Settings, attacked
 from reticent.jobs.selftest import made
 from reticent.jobs.selftest.checks import Checks, check, near, number, within
 from reticent.spec import Spec

@@ -49,7 +49,7 @@ class ReticentError(Exception):
     keys: tuple[str, ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (type(self), str(self), self.__dict__)
+        return _rebuilt, (type(self), str(self), tuple(self.__dict__.items()))
 
     def prefixed(self, prefix: str) -> Self:
         """Return the same error with something in front of its message, such as which model it is about."""
@@ -57,10 +57,10 @@ class ReticentError(Exception):
 
     def retold(self, message: str) -> Self:
         """Return an error of the same kind, and of the same fields, with another message."""
-        return _rebuilt(type(self), message, self.__dict__)
+        return _rebuilt(type(self), message, self.__dict__.items())
 
 
-def _rebuilt(kind: type[Error], message: str, fields: dict[str, Any]) -> Error:
+def _rebuilt(kind: type[Error], message: str, fields: Iterable[tuple[str, Any]]) -> Error:
     error = kind.__new__(kind)
     error.args = (message,)
     error.__dict__.update(fields)
@@ -186,8 +186,7 @@ class UnwrittenError(StoreError):
     @property
     def document(self) -> dict[str, Any]:
         """The same as plain values."""
-        found: dict[str, Any] = self.findings.to_json()
-        return found
+        return dict(self.findings.to_json())
 
 
 class MissingExtraError(ReticentError):

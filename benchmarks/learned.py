@@ -2,9 +2,11 @@
 
 Everything that is not an option here goes to `reticent audit`: the same population is found in the store, not trained
 again. A difference is to the better of LiRA and RMIA by that statistic; its interval redraws models and records, and is
-not corrected for the choice.
+not corrected for the choice. Of several seeds, which train other models, it is the mean difference, and seeds count as
+independent.
 
     python benchmarks/learned.py --dataset location30 --data-dir DIR --models 8 --store STORE [--defense selena]
+                                 [--seeds 0 1 2]
 """
 
 import argparse
@@ -65,30 +67,42 @@ def number(text):
     return text
 
 
+def pooled(gaps):
+    """Mean difference of several seeds, and its interval."""
+    mean, count = np.mean([gap.difference for gap in gaps]), len(gaps)
+    reach = [np.sqrt(sum((gap.interval[side] - gap.difference) ** 2 for gap in gaps)) / count for side in (0, 1)]
+    return mean, mean - reach[0], mean + reach[1]
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0])
     known, rest = parser.parse_known_args()
-    del known
     options = {key[2:].replace("-", "_"): value for key, value in zip(rest[::2], rest[1::2], strict=True)}
     options = {key: number(value) for key, value in options.items()}
-    with tempfile.TemporaryDirectory() as folder:
-        done, took = audited(options, folder)
-    members = done.membership
-    print(" ".join(rest), f"({members.shape[0]} models, {members.shape[1]:,} records)")
+    audits = []
+    for seed in known.seeds:
+        with tempfile.TemporaryDirectory() as folder:
+            audits.append(audited(options | {"seed": seed}, folder))
+    targets, records = audits[0][0].membership.shape
+    print(" ".join(rest), f"({targets} models, {records:,} records; seeds {' '.join(map(str, known.seeds))})")
     print("| | " + " | ".join(NAMES) + " | learned less the better one, 95 % interval |")
     print("|---|" + "---:|" * 4)
     for fpr in (None, 0.01, 0.001):
-        if fpr is not None and fpr * (~members).sum(axis=1).min() < 1:
+        if any(fpr is not None and fpr * (~done.membership).sum(axis=1).min() < 1 for done, _ in audits):
             continue
-        means, best, gap = differences(done.scores, members, fpr)
+        found = [differences(done.scores, done.membership, fpr) for done, _ in audits]
         name = "AUC" if fpr is None else f"TPR at {fpr:.1%} FPR"
-        cells = " | ".join(f"{means[one]:.3f}" for one in NAMES)
-        low, high = gap.interval
-        print(f"| {name} | {cells} | {gap.difference:+.4f} ({low:+.4f} to {high:+.4f}), to {best} |", flush=True)
-    print("| seconds | " + " | ".join(f"{took[one]:.1f}" for one in NAMES) + " | of one core |")
-    for one in done.findings.attacks:
-        if one.importance is not None:
-            print(one.importance.sentence)
+        cells = " | ".join(f"{np.mean([means[one] for means, _, _ in found]):.3f}" for one in NAMES)
+        mean, low, high = pooled([gap for _, _, gap in found])
+        best = ", ".join(sorted({best for _, best, _ in found}))
+        print(f"| {name} | {cells} | {mean:+.4f} ({low:+.4f} to {high:+.4f}), to {best} |", flush=True)
+    seconds = (f"{np.mean([took[one] for _, took in audits]):.1f}" for one in NAMES)
+    print("| seconds | " + " | ".join(seconds) + " | of one core |")
+    for done, _ in audits:
+        for one in done.findings.attacks:
+            if one.importance is not None:
+                print(one.importance.sentence)
 
 
 if __name__ == "__main__":

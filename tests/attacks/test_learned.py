@@ -8,11 +8,12 @@ from attack_cases import auc, problem
 from scipy.spatial.distance import cosine
 from scipy.special import log_softmax, softmax
 from scipy.stats import entropy, norm
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 from reticent import seeds
 from reticent.attacks import Problem, importance, learned, parse, score
 from reticent.attacks.cross_fitting import folds, words
-from reticent.attacks.learned import pretenders
+from reticent.attacks.learned import pretenders, trees
 from reticent.attacks.learned.features import Answers, Scales, Side, answers, features
 from reticent.attacks.learned.learner import learn
 from reticent.data.membership import Membership
@@ -60,6 +61,46 @@ def test_trees_find_it_too():
     assert auc(scores[0], case.membership.matrix[2]) > 0.95
 
 
+@pytest.mark.parametrize("leaves", [2, 4, 9])
+def test_trees_are_evaluated_to_the_same_bits_as_by_scikit_learn(leaves):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(3000, 6)).astype(np.float32).round(1)  # many rows lie on a threshold
+    members = rows[:, 0] * rows[:, 1] + rng.normal(size=len(rows)) > 0
+    fitted = HistGradientBoostingClassifier(max_iter=30, max_leaf_nodes=leaves, early_stopping=False, random_state=0)
+    fitted.fit(rows, members)
+    asked = np.concatenate([rows, rng.normal(size=(2 * trees.BLOCK, 6)).astype(np.float32)])
+    np.testing.assert_array_equal(trees.Trees.of(fitted, rows)(asked), fitted.decision_function(asked))
+
+
+def test_trees_of_an_unknown_form_are_left_to_scikit_learn():
+    rows = np.random.default_rng(0).normal(size=(500, 2)).astype(np.float32)
+    fitted = HistGradientBoostingClassifier(max_iter=5, random_state=0).fit(rows, rows[:, 0] > 0)
+    grown = fitted._predictors
+    fitted._predictors = [(tree[0], tree[0]) for tree in grown]
+    assert trees.Trees.of(fitted, rows) is None
+    fitted._predictors = grown
+    fitted.decision_function = lambda asked: np.zeros(len(asked))
+    assert trees.Trees.of(fitted, rows) is None
+    del fitted._baseline_prediction
+    assert trees.Trees.of(fitted, rows) is None
+
+
+@pytest.mark.parametrize("level", [0.0, 1e6])
+def test_means_and_variances_of_kept_references(level):
+    rng = np.random.default_rng(3)
+    values, kept = rng.normal(size=(7, 5, 2)) + level, rng.random((3, 7, 5)) < 0.6
+    kept[:, :2] = True
+    for one, mask, pooled in zip(
+        Side.of(Answers(values, 0), kept, (1.0, 2.0, 3.0)), kept, (1.0, 2.0, 3.0), strict=True
+    ):
+        for record in range(5):
+            own = values[mask[:, record], record]
+            assert one.mean[record] == pytest.approx(own.mean(axis=0), rel=1e-12)
+            squares = ((own[:, 0] - own[:, 0].mean()) ** 2).sum()
+            assert one.variance[record] == pytest.approx((squares + 4 * pooled) / (len(own) - 1 + 4), rel=1e-8)
+            assert one.count[record] == len(own)
+
+
 def test_features_stay_where_the_other_classes_are_renumbered():
     rng = np.random.default_rng(1)
     logits, labels = rng.normal(size=(9, 20, 6)), np.full(20, 2)
@@ -70,7 +111,7 @@ def test_features_stay_where_the_other_classes_are_renumbered():
         seen = answers(np.stack([margin(row, labels) for row in z])[:, :, None], z, labels)
         part = replace(seen, values=seen.values[:8])
         known = Scales.learned(part, inside)
-        sides = [Side.of(part, mask, pooled) for mask, pooled in zip((inside, ~inside), known.margin, strict=True)]
+        sides = Side.of(part, np.stack([inside, ~inside]), known.margin)
         both.append(features(seen.values[8], *sides, known, 6)[0])
     np.testing.assert_allclose(both[0], both[1], rtol=1e-9, atol=1e-9)
 
@@ -83,7 +124,7 @@ def test_features_of_the_label_are_the_formulas():
     part = replace(seen, values=seen.values[:4])
     known = Scales.learned(part, inside)
     assert known.margin == pytest.approx((2.0, 2.0))
-    sides = [Side.of(part, mask, 2.0) for mask in (inside, ~inside)]
+    sides = Side.of(part, np.stack([inside, ~inside]), (2.0, 2.0))
     assert sides[0].variance == pytest.approx(2.0)  # (2 + 4 * 2) / (1 + 4)
     found, families = features(seen.values[4], *sides, known, 0)
     x, a, b, *_, pooled, own, ratio = found[0]
@@ -279,7 +320,7 @@ def test_the_references_that_are_kept_are_as_many_as_stated_and_never_the_player
     original = Side.of.__func__
 
     def spied(cls, references, kept, pooled):
-        seen.append((kept, pooled))
+        seen.extend(zip(kept, pooled, strict=True))
         return original(cls, references, kept, pooled)
 
     with pytest.MonkeyPatch.context() as patch:
@@ -308,7 +349,7 @@ def test_a_target_is_compared_with_draws_from_equally_many_of_both_kinds(monkeyp
     seen, original = [], Side.of.__func__
 
     def spied(cls, references, kept, pooled):
-        seen.append(kept)
+        seen.extend(kept)
         return original(cls, references, kept, pooled)
 
     monkeypatch.setattr(Side, "of", classmethod(spied))

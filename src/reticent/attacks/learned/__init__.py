@@ -10,7 +10,7 @@ What keeps it honest, besides what `cross_fitting` says:
 * A record is compared with as many IN as OUT references, equally many whoever plays the target or is it.
 * Near-complements of a target are among no references (`complements`), nor those of a reference that plays it.
 
-To read from the bottom up: `options`, `features`, `pretenders`, `learner`, and `score` and `importance` here.
+To read from the bottom up: `options`, `features`, `pretenders`, `trees`, `learner`, and `score` and `importance` here.
 """
 
 from typing import NamedTuple

@@ -4,6 +4,7 @@ An answer is taken apart into the probability of the true label and what is said
 none of them. Features stay as they are if the classes beside the true one are renumbered alike for all models.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -42,9 +43,15 @@ class Answers:
     classes: int
 
     @cached_property
-    def planes(self) -> Floats:
-        """The values, records side by side ``(K, D, n)``."""
-        return np.ascontiguousarray(self.values.transpose(0, 2, 1))
+    def centre(self) -> Floats:
+        """Mean margin over models ``(n,)``: squares of margins are summed from it."""
+        return np.asarray(self.values[:, :, 0].mean(axis=0))
+
+    @cached_property
+    def by_record(self) -> Floats:
+        """The values, and the squared distance of the margin from the centre, ``(n, K, D + 1)``."""
+        squares = (self.values[:, :, 0] - self.centre) ** 2
+        return np.concatenate([self.values, squares[..., None]], axis=2).transpose(1, 0, 2).copy()
 
 
 def answers(margins: NDArray[np.floating], logits: NDArray[np.floating] | None, labels: NDArray[np.int64]) -> Answers:
@@ -135,19 +142,20 @@ class Side:
     count: NDArray[np.int64]
 
     @classmethod
-    def of(cls, references: Answers, kept: Mask, pooled: float) -> "Side":
-        """Average the kept references ``(R, n)``, one after the other, so that the size of a block changes no bit."""
-        ones, count = kept.astype(np.float64), kept.sum(axis=0)
-        total, squares = np.zeros((references.values.shape[2], len(count))), np.zeros(len(count))
-        part = np.empty_like(total)
-        for row, one in zip(references.planes, ones, strict=True):
-            total += np.multiply(row, one, out=part)
-        mean, apart = total / count, part[0]
-        for row, one in zip(references.planes, ones, strict=True):
-            np.subtract(row[0], mean[0], out=apart)
-            apart *= one
-            squares += np.square(apart, out=apart)
-        return cls(mean.T, (squares + PRIOR * pooled) / (count - 1 + PRIOR), count)
+    def of(cls, references: Answers, kept: Mask, pooled: Sequence[float]) -> "list[Side]":
+        """Average kept references ``(K, R, n)`` in K ways at once, given the pooled variance of each.
+
+        A product of matrices for each record: the size of a block changes no bit.
+        """
+        weights = kept.transpose(2, 0, 1).astype(np.float64)
+        totals, counts = np.matmul(weights, references.by_record), kept.sum(axis=1)
+        return [cls._averaged(references, *one) for one in zip(totals.swapaxes(0, 1), counts, pooled, strict=True)]
+
+    @classmethod
+    def _averaged(cls, references: Answers, total: Floats, count: NDArray[np.int64], pooled: float) -> "Side":
+        mean = total[:, :-1] / count[:, None]
+        squares = np.maximum(total[:, -1] - count * (mean[:, 0] - references.centre) ** 2, 0.0)
+        return cls(mean, (squares + PRIOR * pooled) / (count - 1 + PRIOR), count)
 
 
 def features(own: Floats, inside: Side, outside: Side, scales: Scales, classes: int) -> tuple[Floats, list[Family]]:
@@ -187,7 +195,8 @@ def _of_others(own: Floats, inside: Floats, outside: Floats, scales: Scales, cla
     assert scales.precision is not None
     logs = slice(len(SCALARS), len(SCALARS) + classes)
     x, a, b = own[:, logs], inside[:, logs], outside[:, logs]
-    shift, near, far = (_times(one, scales.precision) for one in (a - b, x - a, x - b))
+    near, far = (_times(one, scales.precision) for one in (x - a, x - b))
+    shift = far - near  # the same of a - b
     linear, separation = _sum((x - 0.5 * (a + b)) * shift), _sum((a - b) * shift)
     to_in, to_out = _sum((x - a) * near), _sum((x - b) * far)
     found = [linear, separation, to_out - to_in, np.log(to_in + FLOOR), np.log(to_out + FLOOR)]

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks.learned.options import Learned
+from reticent.attacks.learned.trees import Trees
 from reticent.signals.matrix import Floats
 
 Features = NDArray[np.float32]
@@ -38,7 +39,7 @@ def learn(spec: Learned, rows: Features, members: NDArray[np.bool_]) -> Rule:
 def _trees(spec: Learned, rows: Features, members: NDArray[np.bool_], usual: float) -> Rule:
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    trees = HistGradientBoostingClassifier(
+    fitted = HistGradientBoostingClassifier(
         max_iter=spec.rounds,
         learning_rate=spec.rate,
         max_leaf_nodes=spec.leaves,
@@ -47,9 +48,10 @@ def _trees(spec: Learned, rows: Features, members: NDArray[np.bool_], usual: flo
         early_stopping=False,
         random_state=0,
     ).fit(rows, members)
+    trees = Trees.of(fitted, rows) or fitted.decision_function
 
     def rule(asked: Features) -> Floats:
-        return np.asarray(trees.decision_function(asked) - usual) if len(asked) else np.zeros(0)
+        return np.asarray(trees(asked) - usual) if len(asked) else np.zeros(0)
 
     return rule
 

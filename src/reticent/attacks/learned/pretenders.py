@@ -5,7 +5,7 @@ order. Records of one unit have one hash, and so one fold and one draw. Who is a
 targets there are, has no part in anything here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,8 @@ TURNS = 4
 much on how they were drawn."""
 SAMPLE = 2000
 """Records on which the spread within a record is measured, at most."""
+TOGETHER = 4
+"""References that play the target for which others are averaged at once."""
 VALUES = 2**25
 """Numbers that are read for it at most: 268 MB."""
 
@@ -140,11 +142,13 @@ def played(
     for block in blocks(problem):
         seen, records = _read(problem, group.references, block), np.arange(block.stop - block.start)
         for turn, word in enumerate(turned[:, block]):
-            for place, player in enumerate(group.players(word), start=turn * group.plays):
-                sides = _sides(
-                    problem, group, block, seen, known, word + player.astype(np.uint64), group.apart[player].T
-                )
-                yield block, place, *features(seen.values[player, records], *sides, known, seen.classes)
+            players = group.players(word)
+            for first in range(0, len(players), TOGETHER):
+                some = players[first : first + TOGETHER]
+                asked = [(word + player.astype(np.uint64), group.apart[player].T) for player in some]
+                sides = _sides(problem, group, block, seen, known, asked)
+                for place, (player, both) in enumerate(zip(some, sides, strict=True), turn * group.plays + first):
+                    yield block, place, *features(seen.values[player, records], *both, known, seen.classes)
 
 
 def compared(
@@ -152,14 +156,14 @@ def compared(
 ) -> NDArray[np.float32]:
     """Compare the targets of a group, on a block, with several draws of its references: ``(T, draws, n, F)``."""
     count, found = len(group.references), []
-    both = _read(problem, np.concatenate([group.references, group.targets]), block)
-    seen = Answers(both.values[:count], both.classes)
+    told = _read(problem, np.concatenate([group.references, group.targets]), block)
+    seen = Answers(told.values[:count], told.classes)
     for place, target in enumerate(map(int, group.targets)):
         word_of = mixed(word[block] - np.uint64(target + 1))
         apart = ~_pool(problem.membership.matrix[group.references, block], word_of)
-        for draw in range(draws):
-            sides = _sides(problem, group, block, seen, known, word_of + np.uint64(draw + 1), apart)
-            found.append(features(both.values[count + place], *sides, known, seen.classes)[0].astype(np.float32))
+        asked = [(word_of + np.uint64(draw + 1), apart) for draw in range(draws)]
+        sides, own = _sides(problem, group, block, seen, known, asked), told.values[count + place]
+        found += [features(own, *both, known, seen.classes)[0].astype(np.float32) for both in sides]
     return np.stack(found).reshape(len(group.targets), draws, *found[0].shape)
 
 
@@ -169,15 +173,18 @@ def _sides(
     block: slice,
     seen: Answers,
     known: Scales,
-    draw: Words,
-    apart: NDArray[np.bool_],
-) -> tuple[Side, Side]:
-    """Average as many IN as OUT references that are not `apart` ``(R, n)``: a run of them that begins anywhere."""
-    inside = problem.membership.matrix[group.references, block]
-    sides, drawn = [], mixed(draw * ODD)
-    for mask, pooled in ((inside & ~apart, known.margin[0]), (~inside & ~apart, known.margin[1])):
-        sides.append(Side.of(seen, _run(mask, group.count[block], drawn), pooled))
-    return sides[0], sides[1]
+    asked: Sequence[tuple[Words, NDArray[np.bool_]]],
+) -> list[tuple[Side, Side]]:
+    """Average as many IN as OUT references as each draw says: a run that begins anywhere, of those not `apart`.
+
+    Draws are words ``(n,)``, and which references are apart ``(R, n)``.
+    """
+    inside, kept = problem.membership.matrix[group.references, block], []
+    for draw, apart in asked:
+        drawn = mixed(draw * ODD)
+        kept += [_run(mask & ~apart, group.count[block], drawn) for mask in (inside, ~inside)]
+    sides = Side.of(seen, np.stack(kept), known.margin * len(asked))
+    return list(zip(sides[::2], sides[1::2], strict=True))
 
 
 def _pool(inside: NDArray[np.bool_], word: Words) -> NDArray[np.bool_]:

@@ -73,3 +73,66 @@ def test_limits_are_rounded_outwards_and_as_far_as_tells_them_from_what_they_are
     assert [rounding.down(0.57015, 0.57012), rounding.up(0.57005, 0.57008)] == ["0.57015", "0.57005"]
     assert [rounding.down(0.57012, 0.57012), rounding.up(0.57012, 0.57012)] == ["0.57012", "0.57012"]
     assert rounding.down(0.6 + 1e-15, 0.6) == "0.600000000000"
+
+
+@pytest.mark.parametrize(
+    ("value", "digits", "text"),
+    [
+        (0.0124, 3, "+0.012"),
+        (0.0003, 3, "+0.0003"),
+        (-0.0003, 3, "−0.0003"),
+        (0.04, 1, "+0.04"),
+        (-0.004, 2, "−0.004"),
+        (0.0, 3, "0.000"),
+        (1e-12, 3, "0.000"),
+        (-1e-12, 3, "0.000"),
+        (None, 3, "–"),
+        (math.nan, 3, "–"),
+    ],
+)
+def test_a_difference_is_written_as_zero_only_where_it_is(value, digits, text):
+    assert rounding.signed(value, digits) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "limit", "text"),
+    [
+        (0.5004, 0.5, "0.5004"),
+        (0.4996, 0.5, "0.4996"),
+        (0.5, 0.5, "0.500"),
+        (0.5006, 0.5, "0.501"),
+        (0.5497, 0.55, "0.5497"),
+        (0.55, 0.5 + 0.05, "0.550"),
+        (0.5334, 0.5 + 1 / 30, "0.5334"),
+        (0.9997, 0.5, ">0.999"),
+    ],
+)
+def test_a_number_held_against_a_limit_is_written_on_its_side(value, limit, text):
+    assert rounding.beside(value, limit) == text
+    assert rounding.around((value, 1.0), limit) == f"{text} to 1.000"
+
+
+def test_a_share_held_against_a_rate_is_written_on_its_side():
+    assert rounding.percent_beside(0.0103, 0.01) == "1.03 %"
+    assert rounding.percent_beside(0.0097, 0.01) == "0.97 %"
+    assert rounding.percent_beside(0.01, 0.01) == "1.0 %"
+    assert rounding.percent_beside(0.00102, 0.001, 2) == "0.102 %"
+
+
+@pytest.mark.parametrize(
+    ("p", "level", "text"),
+    [
+        (0.0498, 0.05, "0.0498"),
+        (0.0502, 0.05, "0.0502"),
+        (0.05, 0.05, "0.050"),
+        (0.05, 1 - 0.95, "0.050"),
+        (0.0098, 0.05, "0.010"),
+        (0.0098, 1 - 0.99, "0.0098"),
+        (0.00998, 1 - 0.99, "0.00998"),
+        (0.0004, 0.05, "<\N{NO-BREAK SPACE}0.001"),
+        (1.0, 0.05, "1.000"),
+        (None, 0.05, "–"),
+    ],
+)
+def test_a_p_value_is_written_on_its_side_of_the_level(p, level, text):
+    assert rounding.p_value(p, level) == text

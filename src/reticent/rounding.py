@@ -119,9 +119,33 @@ def number(value: Any, digits: int = 3) -> str:
 
 
 def signed(value: Any, digits: int = 3) -> str:
-    """Write a difference: a plus sign stands before what is above zero."""
+    """Write a difference: a plus sign stands before what is above zero, and what is not zero is not written as zero."""
+    if value is not None and math.isfinite(value):
+        digits = _apart(round(float(value), BITS), 0.0, digits)
     text = number(value, digits)
     return f"+{text}" if value is not None and value > 0 and float(text) > 0 else text
+
+
+def beside(value: float, limit: float, digits: int = 3) -> str:
+    """Write a fraction with digits enough to see on which side of a limit it lies."""
+    return fraction(value, _apart(round(value, BITS), limit, digits))
+
+
+def around(ends: Sequence[float], limit: float = 0.5) -> str:
+    """Write an interval so that it is seen whether it holds a limit, such as the AUC of guessing."""
+    return interval(ends, lambda end: beside(end, limit))
+
+
+def percent_beside(value: float, limit: float, digits: int = 1) -> str:
+    """Write a fraction as a percentage with digits enough to see on which side of a limit, a fraction too, it lies."""
+    return percent(value, _apart(round(100 * value, BITS), round(100 * limit, BITS), digits))
+
+
+def _apart(value: float, limit: float, digits: int) -> int:
+    """Count the digits, no fewer than these, that leave a number on its side of a limit when it is rounded."""
+    while digits < MOST and _side(round(value, digits), limit) != _side(value, limit):
+        digits += 1
+    return digits
 
 
 def count(value: Any) -> str:
@@ -129,9 +153,11 @@ def count(value: Any) -> str:
     return MISSING if value is None else f"{int(value):,}"
 
 
-def p_value(p: Any) -> str:
-    """Write a p-value."""
-    return "<\N{NO-BREAK SPACE}0.001" if p is not None and 0 <= p < 0.001 else number(p)
+def p_value(p: Any, level: float = 0.05) -> str:
+    """Write a p-value, with digits enough to see on which side of the level it lies that it is held against."""
+    if p is None or not 0 <= p < 0.001:
+        return number(p, 3 if p is None else _apart(p, round(level, BITS), 3))
+    return "<\N{NO-BREAK SPACE}0.001"
 
 
 def duration(seconds: Any) -> str:

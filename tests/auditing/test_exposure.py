@@ -109,6 +109,18 @@ def test_memorisation_is_feldmans(classes):
     assert min(errors) > 0.2
 
 
+def test_memorisation_of_exactly_one_half_is_no_less_by_rounding():
+    """7 of 10 less 2 of 10 is 0.49999999999999994 as a difference of two floats, and would not count as memorised."""
+    for half in range(2, 33, 2):
+        hits = [(k + half // 2, k) for k in range(half // 2 + 1)]
+        right = np.array([[i < a for i in range(half)] + [i < b for i in range(half)] for a, b in hits]).T
+        membership = np.repeat([[True], [False]], half, axis=0).repeat(len(hits), axis=1)
+        right, membership = np.hstack([right, right]), np.hstack([membership, ~membership])
+        labels = np.zeros(2 * len(hits), int)
+        found = exposure(Signals.from_margins(np.where(right, 1.0, -1.0), labels, 2), membership)
+        assert found.memorisation.tolist() == [0.5] * len(hits) + [-0.5] * len(hits)
+
+
 def test_memorisation_of_two_classes_is_known_from_margins():
     logits, labels = answers(RIGHT, 2)
     margins = Signals.from_logits(logits, labels).margins[:, 0:4][:, :, 0]
@@ -152,6 +164,20 @@ def test_a_constant_record_has_no_memorisation_and_no_exposure():
     few = exposed(exposure(signals, np.array([[True, False]] * 4)))
     assert not few.same
     assert "at least three models" in few.sentence
+
+
+@pytest.mark.parametrize("models", [6, 10, 12, 64])
+@pytest.mark.parametrize("value", [0.1, 0.7, 1e-3, -1234.567])
+@pytest.mark.parametrize("apart", [0.0, 0.2])
+def test_what_rounding_leaves_of_equal_margins_is_no_spread(models, value, apart):
+    membership = Membership.draw(models, 64, 0)
+    margins = value + apart * membership.matrix
+    found = exposure(Signals.from_margins(margins, np.zeros(64, int), 2), membership)
+    assert found.exposure.tolist() == found.distance.tolist() == [None] * 64
+    assert found.std_in.tolist() == found.std_out.tolist() == [0] * 64
+    assert exposed(found).same
+    margins[:, 0] = np.random.default_rng(0).normal(size=models)
+    assert exposure(Signals.from_margins(margins, np.zeros(64, int), 2), membership).exposure.count() == 64
 
 
 def test_what_too_few_models_say_is_none():

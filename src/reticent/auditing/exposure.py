@@ -48,6 +48,7 @@ COULD = 0.5
 """A corrected p-value from here on counts at no confidence, so that the exact one need not be computed."""
 SURELY = 1e-3
 """Where an upper limit of the exact chance, corrected, is at most this, it stands for it."""
+EPS = float(np.finfo(np.float64).eps)
 EXACT = 2**27
 """Exact chances are computed for so many records times the square of the number of models: those nearest to being
 decided; for more the upper limit stands, which counts fewer of them. 2,048 records of 256 models, 32,768 of 64."""
@@ -178,7 +179,8 @@ def _groups(signals: Signals, inside: Bools) -> tuple[_Group, _Group]:
             for group, chosen in enumerate((inside[:, block], ~inside[:, block])):
                 mean = np.where(chosen, values, 0.0).sum(axis=0) / np.maximum(counts[group][block], 1)
                 squares = np.where(chosen, (values - mean) ** 2, 0.0).sum(axis=0)
-                moments[group, i, :, block] = mean, squares
+                rounding = counts[group][block] * (counts[group][block] * EPS * mean) ** 2  # At most, of equal numbers.
+                moments[group, i, :, block] = mean, np.where(squares > rounding, squares, 0.0)
 
     threads.each(seen, signals.blocks(8 * signals.queries), inside.size)
     one, other = (_Group(count, *own.reshape(4, -1)) for count, own in zip(counts, moments, strict=True))
@@ -253,10 +255,11 @@ def _memorisation(signals: Signals, inside: Bools, k_in: Ints, k_out: Ints) -> d
         known = np.zeros_like(known)
     else:
         right = correct(signals, np.arange(signals.models))
-        for sign, chosen, count in ((1, inside, k_in), (-1, ~inside, k_out)):
-            hits = (right & chosen).sum(axis=0)
-            value += sign * hits / np.maximum(count, 1)
-            share = (hits + 1) / (count + 2)
+        hits = [(right & chosen).sum(axis=0) for chosen in (inside, ~inside)]
+        # One division of whole numbers: a difference of two shares may miss the threshold that it is exactly at.
+        value = (hits[0] * k_out - hits[1] * k_in) / np.maximum(k_in * k_out, 1)
+        for count, own in zip((k_in, k_out), hits, strict=True):
+            share = (own + 1) / (count + 2)
             variance += share * (1 - share) / (count + 2)
     return {"memorisation": _masked(value, known), "memorisation_error": _masked(np.sqrt(variance), known)}
 

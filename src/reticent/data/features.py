@@ -205,12 +205,13 @@ def _row_numbers(reading: ColumnReading, distinct: NDArray[np.float64], known: i
         return told, True
     telling = NAMES.fullmatch(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)) is not None
     leave_out = f"{flag('not-feature', name)} leaves it out"
-    if known >= FEW and len(distinct) > NEARLY * known and (own or telling):
-        how = "has a telling name" if telling else "differs in every record"
-        if own and distinct[-1] - distinct[0] == known - 1:
-            how = f"counts from {distinct[0]:.0f} to {distinct[-1]:.0f}"
-        told = f"seems to number the records ({how}), by which a model knows them one by one: {leave_out}"
-        return told, False
+    if known >= FEW and len(distinct) > NEARLY * known:
+        first, last = distinct[0], distinct[-1]
+        counts = own and len(distinct) > NEARLY * (last - first + 1)
+        how = f"counts from {first:.0f} to {last:.0f}" if counts else "has a telling name"
+        if counts or telling:
+            told = f"seems to number the records ({how}), by which a model knows them one by one: {leave_out}"
+            return told, False
     told = f"has no name and holds whole numbers, as an index does that the table was written with: {leave_out}"
     return told if unnamed else "", False
 

@@ -15,7 +15,7 @@ from reticent.data.load import load, of_python
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
-from reticent.data.units import Units
+from reticent.data.units import Units, units_of
 from reticent.errors import InputError, Problems, RolesError, SpecError, nearest
 from reticent.jobs import grouping, probes, replicas
 from reticent.jobs.attacks import before_training, build_attacks, of_attacks, put
@@ -292,20 +292,6 @@ def prepare(
         by_record(config)
         undefended(recipe)
     return Job(config, records, population, attacks, trainer, partitions, left_out, units)
-
-
-def units_of(records: Records, column: str) -> Units:
-    """Read which unit each record belongs to, from a column that no model sees."""
-    seen = {reading.column for reading in records.readings if reading.features}
-    if column not in seen | set(records.columns):
-        told = f": {nearest(column, [*records.columns, *seen])}" if records.columns or seen else ""
-        raise InputError(f"unit: {records.name} has no column {column!r} besides its label{told}")
-    if column in seen:
-        raise InputError(
-            f"unit: {column!r} is a feature of {records.name}: give --not-feature {column} too, since a model that "
-            "sees it would know the person"
-        )
-    return Units.of(column, records.columns[column])
 
 
 def by_record(config: AuditConfig) -> None:

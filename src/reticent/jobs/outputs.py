@@ -78,7 +78,7 @@ def _unlearned(problem: Problem, accuracies: Sequence[float], outside: Sequence[
     for model, accuracy in enumerate(accuracies):
         labels = codes[problem.membership.matrix[model]]
         commonest = np.bincount(labels).max()
-        others = (outside[model], len(codes) - len(labels)) if outside else (0.0, 0)
+        others = (outside[model], len(codes) - len(labels)) if outside else None
         found.append(document.unlearned(model, accuracy, float(commonest / len(labels)), len(labels), others))
     return tuple(one for one in found if one is not None)
 

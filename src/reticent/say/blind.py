@@ -4,7 +4,7 @@ from reticent.auditing.verdict import FEWEST
 from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.blind import Blind, Known, Unlooked
 from reticent.findings.numbers import PairedDifference, Statistic
-from reticent.rounding import decimals, fraction, interval, level, percent, signed
+from reticent.rounding import around, decimals, fraction, level, percent, signed
 from reticent.say.grammar import alarms, plural
 
 KNOWN = {
@@ -51,7 +51,7 @@ def spoken(found: Blind) -> Blind:
 
 
 def _sentence(found: Blind) -> str:
-    by = f"from {KNOWN[found.by]} (AUC {fraction(found.auc)}, interval {interval(found.interval)}"
+    by = f"from {KNOWN[found.by]} (AUC {fraction(found.auc)}, interval {around(found.interval)}"
     if found.shift:
         return f"Members and non-members differ without the model: they are told apart {by}; 0.5 is chance)."
     least = (

@@ -10,7 +10,7 @@ from reticent.findings.locate import (
     ScoredData,
     WeightsDocument,
 )
-from reticent.rounding import fraction, level, number, percent
+from reticent.rounding import around, beside, level, number, percent
 from reticent.say.grammar import agree, plural
 from reticent.say.population import unhealthy
 
@@ -96,16 +96,16 @@ def _onset(found: LayersDocument) -> str:
         f"the rule: an effect of at least {0.5 + found.onset.margin:.4g}, its interval above 0.5, there and at every "
         "later stage"
     )
-    index = found.onset.index
+    index, least = found.onset.index, 0.5 + found.onset.margin
     if index is None:
         most = max(found.stages, key=lambda stage: stage.effect.mean)
-        largest = f"{fraction(most.effect.mean)}, at {_called(most.name)}"
+        largest = f"{beside(most.effect.mean, least)}, at {_called(most.name)}"
         return f"No stage shows membership; the largest effect is {largest}, where 0.5 is no trace ({rule})."
     stage = found.stages[index]
-    interval = " to ".join(map(fraction, stage.effect.interval))
+    interval = around(stage.effect.interval)
     return (
         f"Membership shows from {_called(stage.name)} on ({index + 1} of {len(found.stages)}): its effect is "
-        f"{fraction(stage.effect.mean)} ({interval}), where 0.5 is no trace ({rule})."
+        f"{beside(stage.effect.mean, least)} ({interval}), where 0.5 is no trace ({rule})."
     )
 
 

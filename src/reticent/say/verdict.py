@@ -14,7 +14,7 @@ from reticent.findings.attack import Audit
 from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.numbers import OverallRate, Statistic
 from reticent.findings.population import Population
-from reticent.rounding import decimals, fraction, level, percent
+from reticent.rounding import around, decimals, fraction, level, percent, percent_beside
 from reticent.say import blind, exposed_group
 from reticent.say.grammar import agree, alarms, listed, plural
 from reticent.say.population import UNLEARNED
@@ -146,14 +146,13 @@ def _learners(said: Verdict, population: Population) -> list[str]:
 
 def _intervals(said: Verdict, best: Audit) -> list[str]:
     sure, by_pairs = level(said.confidence), said.best_by is Statistic.AUC
-    low, high = said.auc_interval or (0.0, 1.0)
     curve = (
         f"The area under the ROC curve{', which is that share of pairs,' if by_pairs else ''} is {fraction(said.auc)} "
-        f"({sure} interval {fraction(low)} to {fraction(high)}; chance is 0.5)."
+        f"({sure} interval {around(said.auc_interval or (0.0, 1.0))}; chance is 0.5)."
     )
     if said.tpr is None or said.fpr is None or said.tpr_interval is None:
         return [curve]
-    limits = " to ".join(_share(said, limit) for limit in said.tpr_interval)
+    limits = " to ".join(percent_beside(end, said.fpr, decimals(said.fpr)) for end in said.tpr_interval)
     ties = _ties(best.rate(said.fpr))
     if said.reason is Reason.BACKWARDS:
         meant = f"{_share(said, said.tpr)} ({sure} interval {limits}) at {alarms(said.fpr)}"

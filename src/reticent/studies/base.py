@@ -7,7 +7,7 @@ what was measured, and figures. The rest (seeds, intervals, resuming, files) is 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -223,7 +223,7 @@ class Claim:
 
 def each(ask: Callable[[Results, Setting], Iterable[Part]]) -> Parts:
     """Ask the same of each setting."""
-    return lambda results: [part for one in results.settings for part in ask(results, one)]
+    return lambda results: [replace(part, setting=one.label) for one in results.settings for part in ask(results, one)]
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def rank_members(
             planned=population.recipe.epochs,
             accuracy_members=right,
             commonest=commonest / len(ids),
-            learned=document.unlearned(0, right, commonest / len(ids), len(ids)) is None,
+            learned=document.learned(right, commonest / len(ids), len(ids)),
             notices=facts.notices,
         ),
         agreement=_agreement(members),

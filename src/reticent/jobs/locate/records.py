@@ -29,6 +29,7 @@ from reticent.population.train import Callback, train
 from reticent.population.using import using
 from reticent.procedures.user import told
 from reticent.report.csv import records as as_csv
+from reticent.report.csv import text as text_of
 from reticent.report.kinds import page
 from reticent.report.output import AUDIT, RECORD_LIST, Output
 from reticent.say import exposure as say_exposure
@@ -220,7 +221,7 @@ def read_rows(path: Path) -> list[RecordRow]:
 
 def _value(key: str, text: str) -> Any:
     if key == "label_name" or key.startswith(GROUP):
-        return text
+        return text_of(text)
     if text == "":
         return None
     return int(text) if key in WHOLE else float(text)

@@ -23,7 +23,7 @@ from reticent.report.kinds import (
     trust,
 )
 from reticent.report.wording import TIES
-from reticent.rounding import count, decimals, fraction, interval, level, percent
+from reticent.rounding import around, count, decimals, fraction, interval, level, percent
 from reticent.say import exposed_group
 from reticent.say import records as say_records
 from reticent.say import verdict as say
@@ -157,14 +157,14 @@ def _cards(said: Verdict) -> list[b.Card]:
         if said.tpr is None:
             shown, note = "not measurable", "There are too few non-members."
         cards.append(b.Card(f"Found at {level(said.fpr)} FPR", shown, note))
-    ends = "" if said.auc_interval is None else f"interval {interval(said.auc_interval)}; "
+    ends = "" if said.auc_interval is None else f"interval {around(said.auc_interval)}; "
     beside = "chance 0.5" if said.excess is None else f"without the model {fraction(said.excess.blind_auc)}"
     cards.append(b.Card("AUC", fraction(said.auc), f"{ends}{beside}"))
     return [*cards, b.Card("Attack", short(said.attack, 30), say.chosen(said))]
 
 
 def _epsilon(document: AuditDocument, audits: Sequence[Audit]) -> tuple[b.Block, ...]:
-    return () if document.epsilon is None else epsilon.blocks(document.epsilon, audits)
+    return () if document.epsilon is None else epsilon.blocks(document.epsilon, audits, document.data.unit)
 
 
 def _records(

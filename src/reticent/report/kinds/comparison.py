@@ -310,7 +310,7 @@ def _table(document: ComparisonDocument, tests: Sequence[PairTest]) -> b.Table:
 
 
 def _pair(document: ComparisonDocument, test: PairTest) -> b.Line:
-    lower = test.first if test.verdict is Lower.FIRST else test.second
+    lower, least = test.first if test.verdict is Lower.FIRST else test.second, 1 - document.confidence
     told: b.Text | b.Cell = b.Cell(f"{short(lower, 40)} is lower", tone="strong")
     if test.verdict is Lower.TIE:
         told = "tie: no difference shown"
@@ -319,7 +319,7 @@ def _pair(document: ComparisonDocument, test: PairTest) -> b.Line:
     if test.mcnemar is not None:
         both = f"{count(test.mcnemar.only_first)} and {count(test.mcnemar.only_second)}"
         once = b.Cell(both, test.mcnemar.p, (f"McNemar p {p_value(test.mcnemar.p)}",))
-    p = b.Cell(p_value(test.p_corrected), test.p_corrected, (f"alone: {p_value(test.p)}",))
+    p = b.Cell(p_value(test.p_corrected, least), test.p_corrected, (f"alone: {p_value(test.p, least)}",))
     names = b.Name(test.first), b.Name(test.second), measure(test.statistic, document.fpr)
     return *names, told, b.Cell(written, test.difference, (interval,)), p, once
 
@@ -330,7 +330,7 @@ def _line(document: ComparisonDocument, test: PairTest) -> str:
     written, interval = difference(test)
     return (
         f"{measure(test.statistic, document.fpr)}: {short(test.second, 40)} is below {short(test.first, 40)} by "
-        f"{written.lstrip('+')} ({interval}; corrected p {p_value(test.p_corrected)})"
+        f"{written.lstrip('+')} ({interval}; corrected p {p_value(test.p_corrected, 1 - document.confidence)})"
     )
 
 

@@ -9,7 +9,7 @@ from reticent.findings.audit import Group, Grouping
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate
 from reticent.report.pictures import dots
-from reticent.rounding import count, decimals, level, number, p_value, signed
+from reticent.rounding import count, decimals, level, p_value, signed
 from reticent.say.groups import full_name
 
 DRAWN = 30
@@ -113,7 +113,7 @@ def _row(text: str, group: Group, fpr: float | None) -> b.Line:
     difference, p = NOTHING, NOTHING
     if group.difference is not None:
         found = group.difference
-        ends = b.Span(*map(number, found.interval))
+        ends = b.Span(*map(signed, found.interval))
         difference = b.Cell(signed(found.mean), found.mean, (ends,))
         p = b.Cell(p_value(found.p_corrected), found.p_corrected)
     split = f"{count(group.members)} in, {count(group.non_members)} out"

@@ -15,7 +15,7 @@ from reticent.report.pictures import audit as pictures
 from reticent.report.pictures import dots
 from reticent.report.svg import SERIES
 from reticent.report.wording import Measure
-from reticent.rounding import count, decimals, duration, interval, level, number, percent, signed
+from reticent.rounding import count, decimals, duration, interval, level, percent, signed
 from reticent.say import epsilon as say_epsilon
 from reticent.say import harden as say
 from reticent.say.glossary import terms
@@ -124,7 +124,9 @@ def _change(document: HardenDocument, statistic: Statistic | None) -> b.Cell:
     if change is None:
         return b.Cell("")
     scale, digits, unit = (1, 3, "") if statistic is Statistic.AUC else (100, 1, " points")
-    ends = interval([scale * end for end in change.interval], partial(number, digits=digits))
+    if statistic is Statistic.TPR:
+        digits = decimals(document.difference.fpr)
+    ends = interval([scale * end for end in change.interval], partial(signed, digits=digits))
     return b.Cell(signed(scale * change.difference, digits) + unit, below=(ends,))
 
 

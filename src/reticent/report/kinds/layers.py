@@ -7,7 +7,7 @@ from reticent.report import blocks as b
 from reticent.report.cells import NOTHING
 from reticent.report.kinds import method
 from reticent.report.pictures import layers as pictures
-from reticent.rounding import count, fraction, level, number, percent, signed
+from reticent.rounding import beside, count, fraction, level, number, percent, signed
 from reticent.say.grammar import plural, short
 
 SINGLE = 6
@@ -96,7 +96,7 @@ def _figures(document: LayersDocument) -> list[b.Block]:
 
 
 def _stages(document: LayersDocument) -> b.Table:
-    probed = any(stage.probe is not None for stage in document.stages)
+    probed, least = any(stage.probe is not None for stage in document.stages), 0.5 + document.onset.margin
     below = "the effect and the probe" if probed else "the effect"
     heads: tuple[str | b.Column, ...] = (
         b.Column("Stage", "its last layer"),
@@ -109,23 +109,23 @@ def _stages(document: LayersDocument) -> b.Table:
         b.Column("Weights", "share of all"),
     )
     title = f"Stages in forward order; below {below} its {level(document.onset.confidence)} interval"
-    return b.table(title, heads, (_stage(stage, probed) for stage in document.stages))
+    return b.table(title, heads, (_stage(stage, probed, least) for stage in document.stages))
 
 
-def _stage(stage: StageFound, probed: bool) -> tuple[b.Text | b.Cell, ...]:
+def _stage(stage: StageFound, probed: bool, least: float) -> tuple[b.Text | b.Cell, ...]:
     several = [number(one) for one in stage.effects[:SINGLE]] + ["…"] * (len(stage.effects) > SINGLE)
     probe = () if stage.probe is None else (b.Span(*(percent(end) for end in stage.probe.interval)),)
-    beside = (
+    probed_cells = (
         NOTHING if stage.probe is None else b.Cell(percent(stage.probe.mean), below=probe),
         NOTHING if stage.gain is None else b.Cell(signed(100 * stage.gain, 1)),
     )
     return (
         b.Cell(b.Name(stage.name), below=(b.Name(stage.output),)),
         b.Cell("yes", tone="bad") if stage.risky else "no",
-        b.Cell(fraction(stage.effect.mean), below=(b.Span(*map(fraction, stage.effect.interval)),)),
+        b.Cell(beside(stage.effect.mean, least), below=(b.Span(*(beside(end, 0.5) for end in stage.effect.interval)),)),
         b.Cell(", ".join(several[:2]), below=(", ".join(several[2:]),) if several[2:] else ()),
         number(stage.ks),
-        *(beside if probed else ()),
+        *(probed_cells if probed else ()),
         count(stage.size),
         b.Cell(count(stage.parameters), below=(percent(stage.share, 2),)),
     )

@@ -10,7 +10,7 @@ from scipy.special import betaincinv
 from reticent.attacks import ATTACKS, leave_one_out, thresholds
 from reticent.attacks.base import Needs
 from reticent.auditing import bootstrap, intervals, roc, verdict
-from reticent.auditing.ranked import Ranked
+from reticent.auditing.sorted_scores import Ranked
 from reticent.data.membership import Membership
 from reticent.findings.audit import Leak
 from reticent.jobs.selftest import selftest

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reticent.data import number_formats
 from reticent.data.delimited import Source
 from reticent.data.number_formats import GAPS, is_gap, is_number
-from reticent.data.rounded import merged
+from reticent.data.records import lost_in_32_bits
 from reticent.findings.population import ColumnReading
 from reticent.options import DataOptions, flag
 
@@ -186,7 +186,7 @@ def _number(source: Source, values: NDArray[np.float64], reading: ColumnReading,
         mean, std = x.mean(), x.std()
         x = (x - mean) / (std or 1.0)
         notes.append(f"less its mean {mean:.6g}, over its standard deviation {std:.6g}")
-    lost = merged(x[:, 0])
+    lost = lost_in_32_bits(x[:, 0])
     notes.append(lost and f"{lost}: --scale standard keeps more")
     if gaps.any():
         x = np.concatenate([x, gaps[:, None]], axis=1)

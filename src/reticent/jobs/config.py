@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reticent.ambient import fixed
 from reticent.attacks import Offer, check_membership, check_offer
 from reticent.attacks import probes as asked_by
 from reticent.auditing.partition import Partition
@@ -26,12 +25,13 @@ from reticent.options import SHORT, AttackConfig, AuditConfig, Options
 from reticent.population import stacking
 from reticent.population.executors import Executor
 from reticent.population.population import Population
-from reticent.procedures.check import check_records, needs
+from reticent.procedures.recipe_checks import check_records, needs
 from reticent.procedures.user import check_used
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, read_toml
 from reticent.store import at
 from reticent.threads import cores
+from reticent.torch_state import fixed
 from reticent.training.recipe import Recipe
 
 DEFAULT_MODELS = 16

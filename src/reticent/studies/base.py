@@ -19,8 +19,8 @@ from reticent.findings.study import AnyPanel, Column, Figure, Level, Origin, Poi
 from reticent.jobs.config import Job, gather, prepare
 from reticent.jobs.work import Work
 from reticent.options import Options
+from reticent.population.in_store import using
 from reticent.population.train import train
-from reticent.population.using import using
 from reticent.population.worker import Made
 from reticent.store import Store
 from reticent.studies.judging import Part

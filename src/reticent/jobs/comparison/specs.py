@@ -29,7 +29,7 @@ from reticent.jobs.comparison.sources import (
 )
 from reticent.jobs.config import OWN, Job, by_record, chosen, gather, prepare
 from reticent.jobs.defenses import NONE, has_defense
-from reticent.jobs.reading import read_document
+from reticent.jobs.read_audit import read_document
 from reticent.jobs.signals_file import read_signals
 from reticent.options import ALL, SHORT, AttackConfig, AuditConfig, DataOptions, Options
 from reticent.say.grammar import agree

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from reticent.attacks.base import Problem
 from reticent.findings.population import Data, ModelFacts, Population, Unlearned
 from reticent.jobs import document
-from reticent.signals.correct import correct, knows
+from reticent.signals.correctness import correct, knows
 from reticent.signals.matrix import Signals
 
 FAR = 4.0

@@ -26,7 +26,7 @@ def scored(options, targets, imitators):
     from reticent.jobs.defenses import has_defense, undefended
     from reticent.jobs.imitators import imitators as imitated
     from reticent.jobs.work import Work
-    from reticent.population.gather import signals
+    from reticent.population.stored_signals import signals
     from reticent.population.train import train
     from reticent.store import Store
 

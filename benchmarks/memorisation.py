@@ -16,9 +16,9 @@ import numpy as np
 import torch
 from scipy.stats import spearmanr
 
-from reticent.ambient import fixed
 from reticent.locate.memorisation import memorisation
 from reticent.seeds import rng
+from reticent.torch_state import fixed
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials
 from reticent.training.streams import Streams

@@ -4,6 +4,7 @@ import tomllib
 from pathlib import Path
 
 from reticent import errors
+from reticent.findings.environment import Environment
 
 
 def test_the_tree_in_the_docstring_is_the_tree():
@@ -35,6 +36,16 @@ def test_errors_with_arguments_of_their_own_survive_pickling_and_prefixing():
     assert type(prefixed) is errors.UnknownNameError
     assert str(prefixed) == f"model 3: {error}"
     assert pickle.loads(pickle.dumps(errors.SpecError("a: wrong", ["a"]).prefixed("b: "))).keys == ("a",)
+
+
+def test_fields_of_errors_survive_pickling():
+    several = errors.SpecError("a: wrong\nb: wrong", ["a", "b"], [errors.SpecError("a: wrong", ["a"])])
+    again = pickle.loads(pickle.dumps(several))
+    assert (again.keys, [(str(one), one.keys) for one in again.problems]) == (("a", "b"), [("a: wrong", ("a",))])
+    assert again.prefixed("model 3: ").problems == ()
+    assert pickle.loads(pickle.dumps(errors.ColumnsError("bad", ("how",)))).readings == ("how",)
+    unwritten = errors.UnwrittenError("full", Environment(reticent="1", python="3", numpy="2", scipy="1", platform="x"))
+    assert pickle.loads(pickle.dumps(unwritten)).document == unwritten.document
 
 
 def test_a_missing_extra_gives_the_install_line():

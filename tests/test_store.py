@@ -13,7 +13,7 @@ import pytest
 
 from reticent.errors import CorruptRunError, StoreError, StoreLockedError
 from reticent.jobs.config import gather, prepare
-from reticent.population.using import using
+from reticent.population.in_store import using
 from reticent.store import Store, folder
 
 

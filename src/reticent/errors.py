@@ -49,20 +49,21 @@ class ReticentError(Exception):
     keys: tuple[str, ...] = ()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuilt, (type(self), str(self), self.keys)
+        return _rebuilt, (type(self), str(self), tuple(self.__dict__.items()))
 
     def prefixed(self, prefix: str) -> Self:
         """Return the same error with something in front of its message, such as which model it is about."""
         return self.retold(f"{prefix}{self}")
 
     def retold(self, message: str) -> Self:
-        """Return an error of the same kind with another message."""
-        return _rebuilt(type(self), message, self.keys)
+        """Return an error of the same kind, and of the same fields, with another message."""
+        return _rebuilt(type(self), message, self.__dict__.items())
 
 
-def _rebuilt(kind: type[Error], message: str, keys: tuple[str, ...]) -> Error:
+def _rebuilt(kind: type[Error], message: str, fields: Iterable[tuple[str, Any]]) -> Error:
     error = kind.__new__(kind)
-    error.args, error.keys = (message,), keys
+    error.args = (message,)
+    error.__dict__.update(fields)
     return error
 
 
@@ -85,12 +86,10 @@ class ColumnsError(InputError):
     """Columns of a table cannot be features as they are.
 
     Attributes:
-        readings: how each column was read; empty where the message alone is known.
+        readings: how each column was read.
     """
 
-    readings: tuple[Any, ...] = ()
-
-    def __init__(self, message: str, readings: tuple[Any, ...] = ()) -> None:
+    def __init__(self, message: str, readings: tuple[Any, ...]) -> None:
         super().__init__(message)
         self.readings = readings
 
@@ -102,11 +101,15 @@ class SpecError(InputError):
         problems: where several things are wrong, an error of its own kind for each.
     """
 
-    problems: tuple[ReticentError, ...] = ()
-
     def __init__(self, message: str, keys: Iterable[str] = (), problems: Iterable[ReticentError] = ()) -> None:
         super().__init__(message)
         self.keys, self.problems = tuple(keys), tuple(problems)
+
+    def retold(self, message: str) -> Self:
+        """Return one error with another message, which none of several says."""
+        error = super().retold(message)
+        error.problems = ()
+        return error
 
 
 class RolesError(InputError):
@@ -176,16 +179,14 @@ class UnwrittenError(StoreError):
         findings: what the report would have said, so that it is not lost: a document of `reticent.findings`.
     """
 
-    findings: Any = None
-
     def __init__(self, message: str, findings: Any) -> None:
         super().__init__(message)
         self.findings = findings
 
     @property
-    def document(self) -> dict[str, Any] | None:
-        """The same as plain values; None where it is not known."""
-        return None if self.findings is None else self.findings.to_json()
+    def document(self) -> dict[str, Any]:
+        """The same as plain values."""
+        return dict(self.findings.to_json())
 
 
 class MissingExtraError(ReticentError):

@@ -13,7 +13,7 @@ from annotated_types import Ge, Gt, Lt
 from pydantic import AfterValidator, BeforeValidator, Field
 from pydantic.fields import FieldInfo
 
-from reticent import opening
+from reticent import user_files
 from reticent.errors import InputError
 from reticent.spec import Names, Spec, choices, full
 
@@ -24,7 +24,7 @@ ABOUT = {"table": "columns of a table (csv, Parquet, or a data frame)", "picture
 
 
 def _at_home(value: str) -> str:
-    return str(opening.path(value)) if value.startswith("~") else value
+    return str(user_files.path(value)) if value.startswith("~") else value
 
 
 def _name_or_table(value: Any) -> Any:

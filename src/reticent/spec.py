@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal, Self, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError, model_validator
 
-from reticent import opening
+from reticent import user_files
 from reticent.errors import MissingFileError, SpecError, nearest
 
 FORMAT = 2
@@ -220,12 +220,12 @@ def toml_or_text(text: str) -> Any:
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file."""
     try:
-        return tomllib.loads(opening.text(opening.path(path)))
+        return tomllib.loads(user_files.text(user_files.path(path)))
     except FileNotFoundError:
         raise MissingFileError(f"no configuration file {str(path)!r}") from None
     except tomllib.TOMLDecodeError as error:
         raise SpecError(f'{path}: not a TOML file: {error} (text needs quotes: dataset = "digits")') from None
     except (ValueError, RecursionError):
-        raise SpecError(f"{path}: {opening.TOO_MUCH}") from None
+        raise SpecError(f"{path}: {user_files.TOO_MUCH}") from None
     except OSError as error:
         raise SpecError(f"{path}: cannot be read: {error.strerror}") from None

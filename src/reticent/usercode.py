@@ -17,9 +17,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from reticent import opening
-from reticent.ambient import fixed
+from reticent import user_files
 from reticent.errors import InputError, ReticentError, nearest
+from reticent.torch_state import fixed
 
 INSTALLED = {"site-packages", "dist-packages"}
 """Folders of installed packages, which are not a user's own code."""
@@ -33,7 +33,7 @@ def is_import_string(text: str) -> bool:
     """Tell whether a text reads as ``module:name`` or ``path/to/file.py:name``."""
     module, colon, name = text.rpartition(":")
     named = all(part.isidentifier() for part in name.split("."))
-    return bool(colon) and named and (module.endswith(".py") or _dotted(module)) and not opening.path(text).exists()
+    return bool(colon) and named and (module.endswith(".py") or _dotted(module)) and not user_files.path(text).exists()
 
 
 def _dotted(module: str) -> bool:
@@ -47,7 +47,7 @@ def load(text: str) -> Callable[..., Any]:
             f"{text!r}: expected an import string such as my_module:my_function or folder/file.py:function"
         )
     given, _, name = text.rpartition(":")
-    file = opening.path(given).resolve() if given.endswith(".py") else None
+    file = user_files.path(given).resolve() if given.endswith(".py") else None
     folder, module_name = (str(file.parent), file.stem) if file else (str(Path.cwd()), given)
     if folder not in sys.path:
         sys.path.insert(0, folder)

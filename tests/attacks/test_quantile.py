@@ -16,7 +16,7 @@ from reticent.attacks.base import Inputs
 from reticent.attacks.fitting import Schedule, fit
 from reticent.attacks.quantile import claims, normal_loss, pinball_loss
 from reticent.attacks.quantile.levels import LEVELS, NORMAL, conformal, gaussian, pinball
-from reticent.auditing.claimed import claimed_rates
+from reticent.auditing.claimed_rates import claimed_rates
 from reticent.data.membership import Membership
 from reticent.data.units import Units
 from reticent.errors import InputError

@@ -13,7 +13,7 @@ from scipy.stats import norm
 from reticent.auditing import plot_data, roc
 from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.intervals import auc_interval, clopper_pearson, degenerate
-from reticent.auditing.ranked import Ranked
+from reticent.auditing.sorted_scores import Ranked
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ShapeError
 

@@ -12,7 +12,7 @@ from reticent.auditing import bootstrap as module
 from reticent.auditing import roc, weighted_roc
 from reticent.auditing.bootstrap import Bootstrap, affordable, bootstrap
 from reticent.auditing.intervals import auc_interval, degenerate
-from reticent.auditing.ranked import Ranked
+from reticent.auditing.sorted_scores import Ranked
 from reticent.auditing.weighted_roc import FIXED, HEAVIEST, PIECE, _deal, _layers, _running, rank, statistics
 
 FPRS = (0.3, 0.1, 0.02)

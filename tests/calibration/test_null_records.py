@@ -12,7 +12,7 @@ import pytest
 from scipy.stats import binom
 
 from reticent.auditing.exposure import exposure
-from reticent.auditing.named import named_records
+from reticent.auditing.named_records import named_records
 from reticent.auditing.record_epsilon import record_epsilon
 from reticent.auditing.record_pvalues import record_pvalues, record_rates
 from reticent.data.membership import Membership

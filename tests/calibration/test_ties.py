@@ -13,7 +13,7 @@ from reticent.attacks import Problem, parse, score
 from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.data.membership import Membership
 from reticent.jobs.config import called
-from reticent.population.gather import signals
+from reticent.population.stored_signals import signals
 from reticent.population.train import train
 from reticent.say.comparison import headline
 from reticent.signals.matrix import Signals

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import reticent
-from reticent.cli import app
+from reticent.cli import VERBS, app
 from reticent.cli.flags import Flags, setting
 from reticent.cli.run import guarded
 from reticent.data.datasets import DATASETS
@@ -109,6 +109,7 @@ def test_the_help_of_a_verb_tells_all_of_it_in_groups(capfd):
     told = words(capfd.readouterr().out)
     assert "Example: reticent harden --model my_net:build --weights model.safetensors" in told
     assert told.index("--weights PATH") < told.index("Data ─") < told.index("--models INT ") < told.index("Machine and")
+    assert app["harden"].help == VERBS["harden"]  # As in the list of verbs, which is shown next.
 
 
 def test_flags_are_keys_of_the_configuration():
@@ -278,6 +279,11 @@ def test_data_check_counts(command, tmp_path):
     _, out, _ = command("data check own.npz")
     assert "2, of 3 to 3 records" in out
     assert words(out).count("exact duplicates: 5") == 1
+    (tmp_path / "visits.csv").write_text("who,x,label\n" + "".join(f"p{i % 4 // 2},{i},{i % 2}\n" for i in range(7)))
+    code, out, _ = command("data check visits.csv --not-feature who --unit who")
+    assert (code, words(out).count("units: 2 by who, of up to 4 records")) == (0, 1)
+    code, _, told = command("data check visits.csv --unit who")
+    assert (code, "unit: 'who' is a feature of" in words(told)) == (2, True)
 
 
 EVERY_KEY = """

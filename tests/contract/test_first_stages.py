@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from reticent.objectives import OBJECTIVES
-from reticent.population.using import using
+from reticent.population.in_store import using
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
 from reticent.store import Store

@@ -16,8 +16,8 @@ from reticent.errors import InputError, RolesError
 from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES, Batch
 from reticent.procedures.base import fresh
-from reticent.procedures.check import check
 from reticent.procedures.plain import train, train_together
+from reticent.procedures.recipe_checks import check
 from reticent.training.loop import accuracy, fit
 from reticent.training.run import Run
 from reticent.training.streams import Streams

@@ -15,7 +15,7 @@ from reticent.data.roles import Roles
 from reticent.models.mlp import MLP
 from reticent.outputs import OUTPUTS, Context
 from reticent.outputs.hamp_output import HampOutput
-from reticent.population import gather
+from reticent.population import stored_signals
 from reticent.population.population import Population
 from reticent.population.train import train
 from reticent.signals.queries import Queries
@@ -168,7 +168,7 @@ def population(output, data, model=None, *, mirror=False, models=4):
 
 def seen(made, store):
     done = train(made, store)
-    return gather.signals(made, store, done)[0], done
+    return stored_signals.signals(made, store, done)[0], done
 
 
 @pytest.fixture(scope="module")

@@ -23,7 +23,7 @@ from reticent.findings.training import ProcedureFacts
 from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import PROCEDURES, entry
-from reticent.procedures.check import check
+from reticent.procedures.recipe_checks import check
 from reticent.store import Store
 from reticent.training.loop import accuracy
 from reticent.training.streams import Streams

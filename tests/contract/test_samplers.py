@@ -19,11 +19,11 @@ from reticent.locate.memorisation import estimate
 from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.cross_entropy import CrossEntropy
-from reticent.population.using import using as using_store
+from reticent.population.in_store import using as using_store
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES, entry, plain
 from reticent.procedures.base import fresh, undefended
-from reticent.procedures.check import check
+from reticent.procedures.recipe_checks import check
 from reticent.samplers import SAMPLERS
 from reticent.samplers.base import Memorisation
 from reticent.samplers.rmr import Rmr

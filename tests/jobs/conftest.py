@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from reticent.attacks import ATTACKS
+
 
 @pytest.fixture
 def own_folder(tmp_path, monkeypatch):
@@ -37,6 +39,20 @@ def clock(monkeypatch):
     monkeypatch.setattr("reticent.procedures.costs.time", made)
     monkeypatch.setattr(Run, "drawn", a_second)
     return made
+
+
+@pytest.fixture
+def only_attacks():
+    """Leave some attacks in the table; afterwards all are there, in their order (`monkeypatch.delitem` changes it)."""
+    before = dict(ATTACKS)
+
+    def leave(*names):
+        for other in before.keys() - set(names):
+            del ATTACKS[other]
+
+    yield leave
+    ATTACKS.clear()
+    ATTACKS.update(before)
 
 
 @pytest.fixture

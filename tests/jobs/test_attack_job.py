@@ -18,7 +18,7 @@ from reticent.jobs.document import unlearned
 from reticent.jobs.score_files import save_scores
 from reticent.jobs.signals_file import read_signals
 from reticent.options import AttackConfig
-from reticent.population.gather import signals
+from reticent.population.stored_signals import signals
 from reticent.population.train import train
 from reticent.report.kinds.audit import audit as kind
 from reticent.report.render.terminal import terminal

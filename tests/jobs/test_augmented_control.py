@@ -41,3 +41,11 @@ def test_the_usual_augmentation_suits_the_records():
     assert usual("tokens", np.zeros((2, 8), np.int64)) == "word-dropout"
     assert usual("tabular", np.eye(4, dtype=np.float32)) == "bit-flip"
     assert usual("tabular", np.full((4, 3), 0.5, np.float32)) == "gaussian"
+
+
+def test_what_all_rows_are_without_the_augmented_one_has():
+    values = {"models": 4, "augmentation": "none", "records": 200}
+    plain, augmented = (row.job.population for row in row_specs((), {"plain": {}}, values, augmented=True))
+    assert plain.recipe.augmentation == "none"
+    assert augmented.recipe.augmentation == "gaussian"
+    assert len(augmented.roles.validation) == 100  # Half as many as are audited, where a tenth of all are more.

@@ -13,7 +13,7 @@ from torch import nn
 import reticent
 from reticent.errors import ModelError, SpecError
 from reticent.findings.harden import Doubt, Note, RecordsNote
-from reticent.jobs.hardening.found import doubt, lost
+from reticent.jobs.hardening.before_after import doubt, lost
 from reticent.report.kinds.harden import harden as kind
 from reticent.report.render.html import html
 from reticent.say import harden as say

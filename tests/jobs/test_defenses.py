@@ -12,7 +12,7 @@ from reticent.jobs.defenses import PARTS, UNDEFENDED, catalogue, defended, expla
 from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.options import AuditConfig
 from reticent.outputs.temperature import Temperature
-from reticent.procedures.check import check
+from reticent.procedures.recipe_checks import check
 from reticent.say.defenses import goes_with
 from reticent.spec import choices
 from reticent.training.recipe import Recipe

@@ -7,8 +7,8 @@ import reticent
 from reticent.errors import InputError, ModelError, ReticentError, SpecError
 from reticent.jobs.config import chosen, prepare
 from reticent.jobs.defenses import explained, parts_of
-from reticent.procedures.check import check
 from reticent.procedures.pptp import PPTP
+from reticent.procedures.recipe_checks import check
 from reticent.procedures.selena import Selena
 from reticent.training.recipe import Recipe
 

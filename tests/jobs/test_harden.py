@@ -27,9 +27,9 @@ from reticent.findings.comparison import Lower, Relation
 from reticent.findings.gate import Doubt as GateDoubt
 from reticent.findings.gate import Outcome
 from reticent.findings.harden import Doubt, HardenDocument, Note, RecordsNote
-from reticent.jobs.hardening.found import doubt
+from reticent.jobs.hardening.before_after import doubt
 from reticent.jobs.hardening.roles import Asked, gathered
-from reticent.jobs.reading import read_document
+from reticent.jobs.read_audit import read_document
 from reticent.objectives import OBJECTIVES
 from reticent.report import wording
 from reticent.report.kinds.harden import harden as kind

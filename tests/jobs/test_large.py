@@ -12,8 +12,8 @@ from reticent.attacks import ATTACKS
 from reticent.errors import CorruptFileError, MissingExtraError
 from reticent.findings.records import COLUMNS
 from reticent.jobs import attack as job
-from reticent.jobs import foretelling, signals_file
-from reticent.jobs.foretelling import Size, seconds, temporary_bytes
+from reticent.jobs import attack_time, signals_file
+from reticent.jobs.attack_time import Size, seconds, temporary_bytes
 from reticent.jobs.scoring import Settings
 from reticent.signals.matrix import Mapped, Signals
 
@@ -109,9 +109,9 @@ def test_an_attack_that_takes_long_runs_where_it_is_named(monkeypatch):
 def test_time_and_room_are_foretold(monkeypatch):
     settings, attacks = Settings(0, replicates=100), [ATTACKS["loss"].spec(), ATTACKS["lira"].spec()]
     assert seconds(Size(6, 5_000, 0), attacks, settings) > 0
-    monkeypatch.setattr(foretelling, "_measured", lambda size, *_: 2 + size.records / 100)
+    monkeypatch.setattr(attack_time, "_measured", lambda size, *_: 2 + size.records / 100)
     monkeypatch.setattr(threads, "cores", lambda: 4)
-    side_by_side = foretelling.UNCACHED * (foretelling.ALONE + (1 - foretelling.ALONE) / 4)
+    side_by_side = attack_time.UNCACHED * (attack_time.ALONE + (1 - attack_time.ALONE) / 4)
     assert seconds(Size(6, 5_000_000, 0), attacks, settings) == pytest.approx((2 + 50_000) * side_by_side)
     assert seconds(Size(256, 5_000, 0), attacks, settings) == pytest.approx(256 / 64 * (2 + 50))
     assert seconds(Size(6, 2_000, 0), attacks, settings) == pytest.approx(6 * 5)  # soon over: by the smaller probe

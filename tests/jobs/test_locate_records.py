@@ -76,7 +76,7 @@ def test_two_models_tell_the_records_and_no_attack_asks_for_more(folder):
 def test_memorisation_is_feldmans(found, folder, audited):
     """By hand, from what each model answers."""
     from reticent.jobs.config import called
-    from reticent.population.gather import signals
+    from reticent.population.stored_signals import signals
     from reticent.population.train import train
     from reticent.store import Store
 

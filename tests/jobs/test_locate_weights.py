@@ -18,7 +18,7 @@ from reticent.jobs.locate.source import member_ids
 from reticent.locate.scoring import Scores
 from reticent.locate.topk_mask import jaccard, topk_mask
 from reticent.locate.weights import Scoring, score
-from reticent.population.using import finished
+from reticent.population.in_store import finished
 from reticent.say.locate import _scores
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials

@@ -121,7 +121,7 @@ def test_planning_changes_no_result(tmp_path, planned):
 
 
 def test_the_search_for_noise_counts_once_a_model(tmp_path, monkeypatch, clock):
-    from reticent.procedures.dpsgd import accounting  # needs the extra dp
+    from reticent.procedures.dpsgd import accounting  # needs the opacus_import dp
 
     known = set()
 

@@ -8,8 +8,8 @@ from reticent.jobs.config import called
 from reticent.objectives import OBJECTIVES
 from reticent.population.train import train
 from reticent.procedures import PROCEDURES, cwrf, mist
-from reticent.procedures.check import check
 from reticent.procedures.costs import Short
+from reticent.procedures.recipe_checks import check
 from reticent.store import Store
 from reticent.training.recipe import Recipe
 

@@ -12,7 +12,7 @@ from reticent.jobs import replicas
 from reticent.jobs.audit import evaluate
 from reticent.jobs.config import called
 from reticent.jobs.work import Work
-from reticent.population import gather
+from reticent.population import stored_signals
 from reticent.population.train import train
 from reticent.signals.composed import permuted
 from reticent.store import Store
@@ -35,7 +35,7 @@ def trained(tmp_path_factory):
 
 def test_every_record_that_a_model_holds_has_its_soft_target_and_no_other_has_one(trained):
     _, job, store, made = trained
-    held, opened = job.population.membership.matrix, gather.replicas(job.population, store, made)
+    held, opened = job.population.membership.matrix, stored_signals.replicas(job.population, store, made)
     assert opened.shape == (6, 150, 10)
     whole = opened[np.arange(6), slice(0, 150)]
     np.testing.assert_array_equal(np.isfinite(whole), np.broadcast_to(held[:, :, None], whole.shape))
@@ -50,7 +50,7 @@ def test_every_record_that_a_model_holds_has_its_soft_target_and_no_other_has_on
 
 def test_soft_targets_are_what_sub_models_say_so_they_are_right_about_most_records_they_never_saw(trained):
     _, job, store, made = trained
-    whole = np.asarray(gather.replicas(job.population, store, made)[np.arange(6), slice(0, 150)])
+    whole = np.asarray(stored_signals.replicas(job.population, store, made)[np.arange(6), slice(0, 150)])
     labels = job.records.y[job.population.roles.audited]
     right = whole.argmax(axis=2) == labels
     assert right[job.population.membership.matrix].mean() > 0.3
@@ -59,7 +59,7 @@ def test_soft_targets_are_what_sub_models_say_so_they_are_right_about_most_recor
 def test_they_are_opened_only_for_an_attack_that_looks_at_them(trained, monkeypatch):
     folder, job, store, made = trained
     assert replicas.opened(called(None, TINY | {"attacks": "lira"}).attacks, job.population, store, made) is None
-    monkeypatch.setattr(gather, "replicas", lambda *_: pytest.fail("opened"))
+    monkeypatch.setattr(stored_signals, "replicas", lambda *_: pytest.fail("opened"))
     done = evaluate(called(None, TINY | {"attacks": ["lira"], "store": folder / "store"}), Work())
     assert not any(one.fresh for one in done.made)
     assert done.problem.replicas is None
@@ -85,7 +85,7 @@ def test_a_changed_file_is_found(trained, tmp_path):
     path = tmp_path / "runs" / made[3].training / "artefacts.safetensors"
     path.write_bytes(path.read_bytes()[:-1] + b"!")
     with pytest.raises(CorruptRunError, match=r"model 3: run .* artefacts.safetensors is not what was writt"):
-        gather.replicas(job.population, store, made)
+        stored_signals.replicas(job.population, store, made)
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.attacks.lira import Lira
 from reticent.auditing.exposure import count_exposed, exposure
-from reticent.auditing.joining import SEVERAL, exposure_of_units, groups_of_units, joined
 from reticent.auditing.partition import by_column
+from reticent.auditing.units import SEVERAL, exposure_of_units, groups_of_units, scores_of_units
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
@@ -117,8 +117,8 @@ def test_each_person_is_in_exactly_half_of_the_models():
 
 def test_scores_groups_and_exposures_are_joined_by_unit():
     units = Units.of("person", np.array([0, 1, 0, 1, 2]))
-    assert joined(np.array([[1.0, 2, 3, 6, 5]]), units).tolist() == [[2, 4, 5]]
-    assert joined(np.ones((1, 5)), None).shape == (1, 5)
+    assert scores_of_units(np.array([[1.0, 2, 3, 6, 5]]), units).tolist() == [[2, 4, 5]]
+    assert scores_of_units(np.ones((1, 5)), None).shape == (1, 5)
     grouped = groups_of_units(by_column("g", np.array(["x", "x", "x", "y", "y"]), 5), units)
     assert grouped.values() == ["x", SEVERAL, "y"]
     whole = groups_of_units(by_column("g", np.array(["x", "y", "x", "y", "y"]), 5), units)

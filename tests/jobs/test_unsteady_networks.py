@@ -10,9 +10,9 @@ import reticent
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
-from reticent.jobs.hardening.ready import asked
+from reticent.jobs.hardening.checks import asked
 from reticent.models.user import Factory
-from reticent.population import asking
+from reticent.population import signals_run
 from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures.estimator import CLIPPED
@@ -195,7 +195,7 @@ def test_asking_again_changes_no_bit_of_the_signals(place, monkeypatch):
         made = Maker(population, store, "cpu").make(0)
         assert bool(made.facts.notices) is (name == "with")
         content.append(store.whole(made.signals).file("signals.safetensors").read_bytes())
-        monkeypatch.setattr(asking, "asked_again", lambda *_: ())
+        monkeypatch.setattr(signals_run, "asked_again", lambda *_: ())
     assert content[0] == content[1]
 
 

@@ -29,10 +29,10 @@ from reticent.errors import ModelError, RolesError, SpecError
 from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES, Batch
 from reticent.objectives.past import Past, _factors, _groups, _penalty, _relative, _weights
-from reticent.procedures.check import check
 from reticent.procedures.costs import by_epochs
 from reticent.procedures.mist import Mist
 from reticent.procedures.plain import train
+from reticent.procedures.recipe_checks import check
 from reticent.training.streams import Streams
 
 WHOLE = SMALL.replace(batch_size=64)

@@ -5,7 +5,7 @@ from output_contexts import context
 
 from reticent.errors import RolesError
 from reticent.outputs.hamp_output import HampOutput, build
-from reticent.procedures.check import check, needs
+from reticent.procedures.recipe_checks import check, needs
 from reticent.training.recipe import Recipe
 
 RNG = np.random.default_rng(0)

@@ -5,7 +5,7 @@ from output_contexts import context
 
 from reticent.errors import RolesError
 from reticent.outputs.memguard import SLOTS, MemGuard, Search, Surrogate, build, chance, trained
-from reticent.procedures.check import check, needs
+from reticent.procedures.recipe_checks import check, needs
 from reticent.training.recipe import Recipe
 
 

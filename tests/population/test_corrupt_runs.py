@@ -14,12 +14,12 @@ from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import UnreadableRunError
 from reticent.jobs.config import OWN, chosen
-from reticent.jobs.hardening.ready import ready
+from reticent.jobs.hardening.checks import ready
 from reticent.jobs.hardening.repair import named, repaired
 from reticent.jobs.hardening.roles import Asked
 from reticent.jobs.runs import scan, verify
 from reticent.models.mlp import MLP
-from reticent.population import gather
+from reticent.population import stored_signals
 from reticent.population.population import Population
 from reticent.population.train import train
 from reticent.store import Store
@@ -80,7 +80,7 @@ def store(kept, tmp_path):
 
 
 def signals(made, store):
-    found, _ = gather.signals(made, store, train(made, store))
+    found, _ = stored_signals.signals(made, store, train(made, store))
     return found.logits[:, :]
 
 

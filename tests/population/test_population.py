@@ -21,7 +21,7 @@ from reticent.errors import (
 )
 from reticent.models.mlp import MLP
 from reticent.objectives.imitation import Imitating
-from reticent.population import gather
+from reticent.population import stored_signals
 from reticent.population import train as training
 from reticent.population.executors import Executor
 from reticent.population.population import Imitated, Population
@@ -115,9 +115,9 @@ def test_a_trained_model_is_asked_again_from_its_weights(store):
     roles, membership = Roles.split(data, 0), Membership.draw(4, 60, 0)
     plain = Population(TINY, data, roles, membership, 0)
     more = Population(TINY, data, roles, membership, 0, Queries(mirror=True))
-    first, _ = gather.signals(plain, store, train(plain, store))
+    first, _ = stored_signals.signals(plain, store, train(plain, store))
     made = train(more, store)
-    second, _ = gather.signals(more, store, made)
+    second, _ = stored_signals.signals(more, store, made)
     assert not any(one.fresh for one in made)
     assert second.queries == 2
     assert np.array_equal(first.margins[:, :][..., 0], second.margins[:, :][..., 0])
@@ -127,16 +127,16 @@ def test_a_trained_model_is_asked_again_from_its_weights(store):
 @pytest.mark.slow
 def test_two_processes_give_the_same_bits_as_one(store, tmp_path):
     made = population()
-    alone = gather.signals(made, store, train(made, store))[0]
+    alone = stored_signals.signals(made, store, train(made, store))[0]
     other = Store(tmp_path / "other").open()
-    pooled = gather.signals(made, other, train(made, other, executor=Executor(workers=2)))[0]
+    pooled = stored_signals.signals(made, other, train(made, other, executor=Executor(workers=2)))[0]
     assert np.array_equal(alone.margins[:, :], pooled.margins[:, :])
     assert np.array_equal(alone.logits[:, :], pooled.logits[:, :])
 
 
 def test_signals_are_those_of_the_model_and_margins_from_float64(store):
     made = population(audited=40, population=20)
-    signals, others = gather.signals(made, store, train(made, store))
+    signals, others = stored_signals.signals(made, store, train(made, store))
     assert signals.margins.shape == (4, 40, 1)
     assert others.margins.shape == (4, 20, 1)
     run = store.find(made.training_id(2))
@@ -305,7 +305,7 @@ def test_a_users_training_function_gets_members_and_a_seed(store):
     made = population(recipe)
     exact = Membership(np.repeat([[True, False]], 30, axis=0).reshape(1, 60).repeat(4, axis=0))
     made = Population(recipe, made.records, made.roles, exact, 0)
-    signals, _ = gather.signals(made, store, train(made, store))
+    signals, _ = stored_signals.signals(made, store, train(made, store))
     assert not np.array_equal(signals.logits[0, slice(None)], signals.logits[1, slice(None)])
 
 
@@ -326,17 +326,17 @@ def test_all_runs_that_were_spoilt_since_they_were_made_are_named(store):
         path = store.root / "runs" / made.signals_id(model) / "signals.safetensors"
         path.write_bytes(path.read_bytes()[:-1] + b"?")
     with pytest.raises(CorruptRunError, match=r"(?s)model 1: run .*model 2: run "):
-        gather.signals(made, store, found)
+        stored_signals.signals(made, store, found)
 
 
 def test_a_watched_population_logs_its_accuracy_and_has_runs_of_its_own(store):
     plain, watched = population(), replace(population(), watch=True)
     made = train(watched, store)
-    curves = gather.trajectories(store, made)
+    curves = stored_signals.trajectories(store, made)
     assert [len(curve) for curve in curves] == [TINY.epochs] * 4
     assert [curve[-1] for curve in curves] == pytest.approx([one.facts.accuracy_non_members for one in made])
     assert plain.training_id(0) != watched.training_id(0)
-    assert gather.trajectories(store, train(plain, store)) == [[]] * 4
+    assert stored_signals.trajectories(store, train(plain, store)) == [[]] * 4
 
 
 def test_models_of_one_number_begin_alike_and_keep_their_identities(store):
@@ -354,7 +354,7 @@ def test_models_of_one_number_begin_alike_and_keep_their_identities(store):
     assert same == [True, True, False, True]
     maker = Maker(made, store, "cpu")
     seen = maker.ask(maker.network(found[3]), 3)
-    assert seen.margins == pytest.approx(gather.signals(made, store, found)[0].margins[3:4, :][0])
+    assert seen.margins == pytest.approx(stored_signals.signals(made, store, found)[0].margins[3:4, :][0])
 
 
 def test_a_network_whose_run_is_gone_is_named(store):

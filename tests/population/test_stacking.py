@@ -19,8 +19,8 @@ from reticent.models.mlp import MLP
 from reticent.models.user import Factory
 from reticent.objectives.past import Past
 from reticent.population.executors.base import stacks
-from reticent.population.picking import measured
 from reticent.population.population import Population
+from reticent.population.stack_timing import measured
 from reticent.population.stacking import LARGEST, chosen, stackable
 from reticent.population.train import train
 from reticent.population.worker import Maker
@@ -106,7 +106,7 @@ def timed(monkeypatch, **seconds):
         assert seconds, "measured again"
         return {int(count.removeprefix("by")): value for count, value in seconds.items()}
 
-    monkeypatch.setattr("reticent.population.picking.measured", measured)
+    monkeypatch.setattr("reticent.population.stack_timing.measured", measured)
 
 
 def test_auto_takes_what_was_measured_to_be_faster_and_keeps_to_it(store, monkeypatch):
@@ -140,13 +140,13 @@ def test_what_is_measured_is_a_step_of_one_model(store, monkeypatch):
         return 0.5 + 2.0 * disturbed + 1e-3 * epochs * steps / len(given) ** 0.5
 
     turns = count()
-    monkeypatch.setattr("reticent.population.picking._Probe._seconds", seconds)
+    monkeypatch.setattr("reticent.population.stack_timing._Probe._seconds", seconds)
     assert measured(population(models=5), store, "cpu") == pytest.approx({1: 1e-3, 4: 0.5e-3})
     assert list(measured(population(models=3), store, "cpu")) == [1]
 
 
 def test_a_clock_that_stands_still_ends_no_measurement_late(store, monkeypatch):
-    monkeypatch.setattr("reticent.population.picking.SECONDS", 1e-3)
+    monkeypatch.setattr("reticent.population.stack_timing.SECONDS", 1e-3)
     monkeypatch.setattr("time.process_time", lambda: 0.0)
     assert measured(population(models=4), store, "cpu") == {1: 1e-6, 4: 1e-6}
 

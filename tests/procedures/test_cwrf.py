@@ -22,9 +22,9 @@ from reticent.objectives import OBJECTIVES
 from reticent.objectives.relaxloss import RelaxLoss
 from reticent.procedures import PROCEDURES, cwrf
 from reticent.procedures.base import snapshot
-from reticent.procedures.check import check, needs
 from reticent.procedures.cwrf import CWRF, repair, train
 from reticent.procedures.dpsgd import DPSGD
+from reticent.procedures.recipe_checks import check, needs
 from reticent.procedures.selena import Selena
 from reticent.training.loop import accuracy
 from reticent.training.materials import forward, untrained

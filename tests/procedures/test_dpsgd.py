@@ -22,14 +22,13 @@ from reticent.models.mlp import MLP
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Batch
 from reticent.objectives.label_smoothing import LabelSmoothing
-from reticent.population import gather
+from reticent.population import stored_signals
 from reticent.population.population import Population
 from reticent.population.train import train as train_population
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
 from reticent.procedures.base import fresh, objective
-from reticent.procedures.check import check
-from reticent.procedures.dpsgd import DPSGD, extra, gradients, layers, network, train
+from reticent.procedures.dpsgd import DPSGD, gradients, layers, network, opacus_import, train
 from reticent.procedures.dpsgd import run as dpsgd_run
 from reticent.procedures.dpsgd.gradients import Outer, Written
 from reticent.procedures.dpsgd.run import (
@@ -40,6 +39,7 @@ from reticent.procedures.dpsgd.run import (
     sample_rate,
     steps_an_epoch,
 )
+from reticent.procedures.recipe_checks import check
 from reticent.signals.queries import Queries
 from reticent.spec import identity
 from reticent.store import Store
@@ -466,11 +466,11 @@ def test_a_notice_says_where_batchnorm_was_and_weights_come_back_from_the_store(
     for one in made:
         assert len(one.facts.notices) == 1
         assert "GroupNorm in place of BatchNorm (1, 5)" in one.facts.notices[0]
-    first, _ = gather.signals(plain, store, made)
+    first, _ = stored_signals.signals(plain, store, made)
     more = Population(recipe, data, roles, membership, 0, Queries(mirror=True))
     again = train_population(more, store)
     assert not any(one.fresh for one in again)
-    second, _ = gather.signals(more, store, again)
+    second, _ = stored_signals.signals(more, store, again)
     assert np.array_equal(first.margins[:, :][..., 0], second.margins[:, :][..., 0])
 
 
@@ -642,12 +642,12 @@ def test_without_opacus_the_install_line_is_shown(monkeypatch):
     with pytest.raises(MissingExtraError, match=words):
         check(Recipe(procedure=DPSGD()), 0)
     with pytest.raises(MissingExtraError, match=words):
-        extra.module("accountants")
+        opacus_import.module("accountants")
 
 
 def test_importing_opacus_gives_the_root_logger_no_handler():
     before = list(logging.root.handlers)
-    extra.module("grad_sample")
+    opacus_import.module("grad_sample")
     assert logging.root.handlers == before
 
 

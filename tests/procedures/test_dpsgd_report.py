@@ -16,7 +16,7 @@ from reticent.jobs.defenses import catalogue
 from reticent.jobs.scoring import Settings
 from reticent.options import AttackConfig
 from reticent.procedures.dpsgd import WITHOUT_NOISE
-from reticent.procedures.dpsgd.extra import OLDEST, needed
+from reticent.procedures.dpsgd.opacus_import import OLDEST, needed
 from reticent.rounding import significant_up as rounded_up
 from reticent.say.epsilon import spoken
 

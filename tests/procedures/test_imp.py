@@ -22,8 +22,8 @@ from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES, entry, imp, plain
 from reticent.procedures.base import fresh, objective, snapshot
-from reticent.procedures.check import check
 from reticent.procedures.imp import Imp, repair, train
+from reticent.procedures.recipe_checks import check
 from reticent.store import Store
 from reticent.training.loop import fit
 from reticent.training.recipe import Plain, Recipe

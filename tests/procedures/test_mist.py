@@ -19,10 +19,10 @@ from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.objectives.mixup_mmd import MixupMmd
 from reticent.procedures import mist, plain
 from reticent.procedures.base import fresh
-from reticent.procedures.check import check
 from reticent.procedures.mist import Mist
 from reticent.procedures.mist import copies as mist_copies
 from reticent.procedures.mist.copies import Copy, average, disagreement, partition
+from reticent.procedures.recipe_checks import check
 from reticent.training import optim
 from reticent.training.data import Preparation
 from reticent.training.loop import validation_loss

@@ -20,11 +20,11 @@ from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import PROCEDURES, plain, pptp
 from reticent.procedures.base import objective, snapshot
-from reticent.procedures.check import check
 from reticent.procedures.dpsgd import DPSGD
 from reticent.procedures.mist import Mist
 from reticent.procedures.pptp import PPTP
 from reticent.procedures.pptp.choice import place, possible, started
+from reticent.procedures.recipe_checks import check
 from reticent.procedures.selena import Selena
 from reticent.procedures.two_stage import shortened
 from reticent.training.materials import untrained

@@ -14,9 +14,9 @@ from reticent.objectives import OBJECTIVES
 from reticent.procedures import PROCEDURES, plain
 from reticent.procedures.base import snapshot
 from reticent.procedures.basic import BASIC
-from reticent.procedures.check import check, check_network
 from reticent.procedures.dpsgd import DPSGD
 from reticent.procedures.prune import Prune, repair, train
+from reticent.procedures.recipe_checks import check, check_network
 from reticent.procedures.two_stage import tuning
 from reticent.sparsify.structured import coupled, shrunk
 from reticent.training.recipe import Plain, Recipe

@@ -24,7 +24,7 @@ from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures import plain, selena
 from reticent.procedures.base import fresh
-from reticent.procedures.check import check
+from reticent.procedures.recipe_checks import check
 from reticent.procedures.selena import Selena, split_ai
 from reticent.procedures.selena.split_ai import Views, assign, inside_of, outside_of
 from reticent.store import Store

@@ -8,6 +8,7 @@ from reticent.findings.population import Data
 from reticent.findings.records import COLUMNS, RecordRow
 from reticent.report.kinds.record_table import MEASURES, legend
 from reticent.say import exposed_group, records
+from reticent.say.epsilon import meaning
 from reticent.say.exposure import spoken
 
 FEW = ExposureCount(records=1797, exposed=0, confidence=0.95, models=16, memberships=12870)
@@ -46,6 +47,8 @@ def test_what_leaks_beyond_doubt_is_to_be_protected_first():
     whole = "Here a record is one patient with all its records, in the table “By patient”. "
     assert records.by_unit(DATA.with_(unit="patient", units=9)) == whole
     assert records.by_unit(DATA) == ""
+    assert "how much one patient with all its records may change" in meaning("patient")
+    assert "how much a single record may change" in meaning(None)
 
 
 def test_one_person_is_told_what_could_be_shown():

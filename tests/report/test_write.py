@@ -32,6 +32,14 @@ def write_records(path, rows):
     files.write_file(path, csv_of(rows))
 
 
+def test_texts_that_a_spreadsheet_would_compute_are_none_there_and_are_read_back_as_they_were():
+    texts = ["=1+1", "+a", "-b", "@c", "\td", "'=e", "-5", "+1.5", "f=1", "'g", ""]
+    written = list(csv.reader(record_csv.table(["unit"], [{"unit": one} for one in texts]).splitlines()))
+    shown = [cell for line in written[1:] for cell in line or [""]]
+    assert shown == ["'=1+1", "'+a", "'-b", "'@c", "'\td", "''=e", "-5", "+1.5", "f=1", "'g", ""]
+    assert [record_csv.text(one) for one in shown] == texts
+
+
 def test_three_files_and_nothing_else(tmp_path, small, rows):
     paths = write_report(tmp_path / "a" / "b", small, rows)
     assert sorted(p.name for p in (tmp_path / "a" / "b").iterdir()) == ["audit.json", "records.csv", "report.html"]

@@ -12,8 +12,8 @@ from reticent.auditing.bootstrap import MANY
 from reticent.auditing.roc import auc
 from reticent.data.load import load
 from reticent.errors import InputError
-from reticent.population.gather import signals
-from reticent.signals.correct import correct
+from reticent.population.stored_signals import signals
+from reticent.signals.correctness import correct
 from reticent.studies import measured
 from reticent.studies.base import Bench, Setting
 from reticent.studies.measured import Recipe, collect, measure

@@ -318,14 +318,18 @@ def test_the_section_has_tables_that_markdown_reads():
 
 def test_what_claims_share_stands_once():
     """A reason that all claims of the paper have, a number, and a rule, with the claims it is of."""
-    label, rule = "AUC, MLP on digits", "The AUC is lower (see Table 1). It can't be told of few."
-    kinds = [kind("MLP", [PART | {"label": label}], found="yes", counts=False)]
+    rule = "The AUC is lower (see Table 1). It can't be told of few."
+    kinds = [kind("MLP", [PART | {"label": "AUC", "setting": "MLP on digits"}], found="yes", counts=False)]
     claims = [claim(str(i), f"Claim {i}.", "paper", "can't tell", "network", kinds) for i in range(5)]
     given = [one | {"rule": told} for one, told in zip(claims, [rule, rule, rule, "Else.", "Else."], strict=True)]
     text = markdown(StudyDocument.read(DOCUMENT | {"claims": given}))
     assert text.count("no network of the kind that the claim is about was run") == 1
     assert "not counted in the verdict" not in text
     assert "| AUC | 1 to 5 | +10.0 points" in text
+    two = DOCUMENT["settings"] * 2
+    assert "| AUC, MLP on digits | 1 to 5 |" in markdown(
+        StudyDocument.read(DOCUMENT | {"claims": given, "settings": two})
+    )
     assert f"| {rule} | 1 to 3 |\n| Else. | 4, 5 |" in text
 
 

@@ -9,7 +9,7 @@ from reticent.errors import ModelError
 from reticent.jobs.config import gather
 from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
-from reticent.procedures.check import check
+from reticent.procedures.recipe_checks import check
 from reticent.store import Store
 from reticent.studies import STUDIES
 from reticent.studies.base import Bench, Found, Results, Setting

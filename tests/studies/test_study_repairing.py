@@ -10,7 +10,7 @@ from made_models import made
 from reticent.findings.training import CwrfFacts
 from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
-from reticent.procedures.check import check
+from reticent.procedures.recipe_checks import check
 from reticent.studies import STUDIES, beyond, cwrf_ablation, cwrf_defenses, cwrf_readings, presets, repairing
 from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.beyond import NONE

@@ -12,7 +12,7 @@ from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
 from reticent.models import ARCHITECTURES
 from reticent.models.base import Input, build
-from reticent.procedures.check import check
+from reticent.procedures.recipe_checks import check
 from reticent.studies import STUDIES, sparsity
 from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.beyond import asked, narrowed, narrowest, parameters, width

@@ -13,7 +13,7 @@ from reticent.jobs.attacks import SETS
 from reticent.jobs.config import gather
 from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
-from reticent.procedures.check import check
+from reticent.procedures.recipe_checks import check
 from reticent.studies import STUDIES, wemem
 from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.judging import finding

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 
 from reticent.attacks.base import AttackEntry, Problem
-from reticent.signals.correct import correct
+from reticent.signals.correctness import correct
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 

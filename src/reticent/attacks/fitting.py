@@ -1,8 +1,8 @@
 """The one place where an attack fits a network: on what references say, never on a target (`cross_fitting`).
 
 Torch is loaded when something is fitted, not when this is imported. What is fitted is a function of the problem and the
-seed alone: it is fitted in the one state of torch (`ambient.fixed`) from a stream of its own, in float32, and asked in
-float64, so that no score depends on what is asked along with it.
+seed alone: it is fitted in the one state of torch (`torch_state.fixed`) from a stream of its own, in float32, and asked
+in float64, so that no score depends on what is asked along with it.
 """
 
 from collections.abc import Callable
@@ -157,7 +157,7 @@ def score(spec: Fitted, problem: Problem, rng: np.random.Generator, design: Desi
     group of targets and fold, at most `groups` times `folds` where references are many. Memory: the rows that are
     learned from, and the answers of one model.
     """
-    from reticent.ambient import fixed
+    from reticent.torch_state import fixed
     from reticent.training.streams import Streams
 
     word, scores = words(problem, rng), np.empty(problem.shape)
@@ -240,7 +240,7 @@ def fit(
 
     It is given the tensors of a batch of n rows, and ends in eval mode; `truth` is what it is to say ``(n, ...)``,
     `other` the same of rows held out, for a schedule that looks. Draws from torch's global generator, which the caller
-    has seeded (`Streams.lent`, within `ambient.fixed`).
+    has seeded (`Streams.lent`, within `torch_state.fixed`).
     """
     import torch
 

@@ -10,8 +10,8 @@ from reticent import checks
 from reticent.auditing import plot_data, transferred_threshold
 from reticent.auditing.bootstrap import bootstrap
 from reticent.auditing.intervals import clopper_pearson, ranked_auc_interval, tail
-from reticent.auditing.ranked import Ranked
 from reticent.auditing.roc import Point, Roc, allowed, curve, records_needed, tied, two_groups
+from reticent.auditing.sorted_scores import Ranked
 from reticent.auditing.weighted_roc import FIXED
 from reticent.errors import InputError
 from reticent.findings.attack import Audit, BalancedAccuracy, Overall, Redrawn, TargetAccuracy, TargetAudit

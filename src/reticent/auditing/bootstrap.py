@@ -26,7 +26,7 @@ from scipy.special import ndtri, stdtrit
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.intervals import area_interval, degenerate, percentile, tail
-from reticent.auditing.ranked import Ranked
+from reticent.auditing.sorted_scores import Ranked
 from reticent.auditing.weighted_roc import FIXED, Weights, rank, statistics
 from reticent.findings.numbers import ShareEstimate
 

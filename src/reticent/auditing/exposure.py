@@ -39,7 +39,7 @@ from reticent.auditing.comparison.multiple import holm
 from reticent.auditing.intervals import tail
 from reticent.data.membership import Membership, as_membership
 from reticent.findings.audit import ExposureCount
-from reticent.signals.correct import correct, knows
+from reticent.signals.correctness import correct, knows
 from reticent.signals.matrix import Signals, log_probability
 
 PRIOR = 4

@@ -15,8 +15,8 @@ import numpy as np
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.crossed_variance import Moments
-from reticent.auditing.ranked import Ranked
 from reticent.auditing.roc import Point, curve
+from reticent.auditing.sorted_scores import Ranked
 
 
 @dataclass(frozen=True, eq=False)

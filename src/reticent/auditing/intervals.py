@@ -6,8 +6,8 @@ from scipy.special import betainccinv, betaincinv, expit, logit, ndtri, stdtrit
 
 from reticent import checks
 from reticent.arrays import Floats
-from reticent.auditing.ranked import Ranked
 from reticent.auditing.roc import two_groups
+from reticent.auditing.sorted_scores import Ranked
 from reticent.errors import InputError
 from reticent.findings.base import Interval
 

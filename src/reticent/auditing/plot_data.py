@@ -5,8 +5,8 @@ import numpy as np
 from reticent import scratch
 from reticent.arrays import Floats, Ints
 from reticent.auditing.intervals import clopper_pearson, percentile
-from reticent.auditing.ranked import Ranked
 from reticent.auditing.roc import Roc
+from reticent.auditing.sorted_scores import Ranked
 from reticent.findings.attack import Histogram, RocCurve
 
 POINTS = 100

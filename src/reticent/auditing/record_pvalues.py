@@ -89,9 +89,7 @@ def record_pvalues(
 
     for block in signals.blocks():
         margins = np.asarray(signals.margins[:, block])[:, :, 0]
-        drawn = rng.random(margins.shape)
-        # What is drawn first serves residuals.
-        compare(block.start, margins, rng.random(margins.shape) if ranked else drawn)
+        compare(block.start, margins, rng.random(margins.shape))
     if ranked:
         return RecordPValues(RecordMethod.RANK, found, counts)
     student, rate = scratch.zeros(found.shape), _Share()

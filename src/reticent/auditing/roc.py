@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from reticent import checks, scratch
 from reticent.arrays import Bools, Floats, Ints
-from reticent.auditing.ranked import Ranked
+from reticent.auditing.sorted_scores import Ranked
 from reticent.errors import InputError
 
 UNUSED = 0.1

@@ -9,7 +9,7 @@ import numpy as np
 
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats
-from reticent.auditing.ranked import parted
+from reticent.auditing.sorted_scores import parted
 
 GRID = 1001
 """Candidate thresholds: this many quantiles of the pooled scores, or all distinct scores if there are no more."""

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.arrays import Floats
-from reticent.auditing.ranked import Ranked, parted
 from reticent.auditing.roc import exact
+from reticent.auditing.sorted_scores import Ranked, parted
 
 Bytes = NDArray[np.uint8]
 Rows = NDArray[np.int32]

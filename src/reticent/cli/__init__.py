@@ -7,7 +7,7 @@ from typing import Any, get_args
 
 import cyclopts
 
-from reticent import opening
+from reticent import user_files
 from reticent.version import VERSION
 
 VERBS = {
@@ -46,7 +46,7 @@ def converted(kind: Any, tokens: Sequence[cyclopts.Token]) -> Any:
             except ValueError:
                 raise ValueError(f"expected a whole number, got {word or 'nothing'}") from None
     value = cyclopts.convert(kind, tokens)
-    return opening.path(value) if isinstance(value, Path) else value
+    return user_files.path(value) if isinstance(value, Path) else value
 
 
 def _whole(word: str) -> int:

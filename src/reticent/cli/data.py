@@ -69,12 +69,20 @@ def show_(name: str, /, *, data_dir: str | None = None) -> None:
 
 
 @app.command
-def check(name: str, /, *, reading: DataFlags = DataFlags(), data_dir: str | None = None) -> None:  # noqa: B008
+def check(
+    name: str,
+    /,
+    *,
+    reading: DataFlags = DataFlags(),  # noqa: B008
+    unit: str | None = None,
+    data_dir: str | None = None,
+) -> None:
     """Load a data set, compare its checksums, count what it holds, and list what each column of a table becomes.
 
     Args:
         name: A name that `reticent data list` shows, a file or a folder of your own, or module:function.
         reading: how a table's columns, or a folder's pictures, are read.
+        unit: A column whose values name persons, or other units of several records, as `reticent audit` takes it.
         data_dir: Folder of official data files. [RETICENT_DATA, then the cache folder]
 
     Raises:
@@ -82,6 +90,7 @@ def check(name: str, /, *, reading: DataFlags = DataFlags(), data_dir: str | Non
     """
     from reticent.data.datasets import DATASETS
     from reticent.data.load import load
+    from reticent.data.units import units_of
     from reticent.errors import ColumnsError
 
     try:
@@ -90,6 +99,9 @@ def check(name: str, /, *, reading: DataFlags = DataFlags(), data_dir: str | Non
         _print_readings(error.readings)
         raise
     rows = _count(records)
+    if unit is not None:
+        units = units_of(records, unit)
+        rows["units"] = f"{units.count:,} by {unit}, of up to {units.largest:,} records"
     if name in DATASETS:
         entry = DATASETS[name]
         rows["checksums"] = _checked(entry)

@@ -4,7 +4,8 @@ import os
 import re
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import cyclopts
 
@@ -52,9 +53,9 @@ def _forget_sizes() -> None:
 
 def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence[object]]:
     """Run a command; beside its exit code stands what it returns: the files it wrote, or the runs it removed."""
-    _tell_whole_help(app, sys.argv[1:] if tokens is None else tokens)
+    words = sys.argv[1:] if tokens is None else tokens
     try:
-        with heard():
+        with heard(), _whole_help(app, words):
             made = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except cyclopts.UnusedCliTokensError as error:
         words = " ".join(error.unused_tokens or [])
@@ -66,7 +67,7 @@ def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence
     except ReticentError as error:
         return refuse(str(error)), ()
     except KeyboardInterrupt as error:
-        return interrupted(error, sys.argv[1:] if tokens is None else tokens), ()
+        return interrupted(error, words), ()
     except SystemExit as end:
         return end.code if isinstance(end.code, int) else int(end.code is not None), ()
     except Exception:  # noqa: BLE001 - by itself, Python would exit with 1, which is an answer of the gate's.
@@ -75,15 +76,20 @@ def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence
     return 0, made or ()
 
 
-def _tell_whole_help(app: cyclopts.App, words: Sequence[str]) -> None:
+@contextmanager
+def _whole_help(app: cyclopts.App, words: Sequence[str]) -> Iterator[None]:
     """Have a verb's help say what its function says of it, and not only the line of the list of verbs."""
-    if not {"--help", "-h"}.isdisjoint(words):
-        for word in words:
-            if word.startswith("-") or word not in set(app):
-                break
-            app = app[word]
-        if app.default_command is not None:
-            app.help = None
+    for word in words:
+        if word.startswith("-") or word not in set(app):
+            break
+        app = app[word]
+    line = app.help
+    if app.default_command is not None:
+        app.help = None
+    try:
+        yield
+    finally:
+        app.help = line
 
 
 def interrupted(error: KeyboardInterrupt, words: Sequence[str]) -> int:

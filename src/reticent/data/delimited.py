@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent import opening
+from reticent import user_files
 from reticent.data.number_formats import LONG, is_number
 from reticent.errors import CorruptFileError
 
@@ -49,7 +49,7 @@ class Source:
         """The line of each record, of which a file is read again, once; none where there are no lines."""
         if not isinstance(self.path, Path) or not self.path.name.lower().endswith(SUFFIXES):
             return ()
-        reader = _rows(self.path, opening.text(self.path))
+        reader = _rows(self.path, user_files.text(self.path))
         return [reader.line_num for row in reader if row][1:]
 
 
@@ -59,7 +59,7 @@ def read(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
     Cost:
         About 10 million cells a second where all are numbers, a tenth of that elsewhere.
     """
-    content = opening.text(path)
+    content = user_files.text(path)
     try:
         cells = _rows(path, content)
         header = next(cells, [])

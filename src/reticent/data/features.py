@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from reticent.data import number_formats
 from reticent.data.delimited import Source
 from reticent.data.number_formats import GAPS, is_gap, is_number
-from reticent.data.rounded import merged
+from reticent.data.records import lost_in_32_bits
 from reticent.findings.population import ColumnReading
 from reticent.options import DataOptions, flag
 
@@ -186,7 +186,7 @@ def _number(source: Source, values: NDArray[np.float64], reading: ColumnReading,
         mean, std = x.mean(), x.std()
         x = (x - mean) / (std or 1.0)
         notes.append(f"less its mean {mean:.6g}, over its standard deviation {std:.6g}")
-    lost = merged(x[:, 0])
+    lost = lost_in_32_bits(x[:, 0])
     notes.append(lost and f"{lost}: --scale standard keeps more")
     if gaps.any():
         x = np.concatenate([x, gaps[:, None]], axis=1)
@@ -205,12 +205,13 @@ def _row_numbers(reading: ColumnReading, distinct: NDArray[np.float64], known: i
         return told, True
     telling = NAMES.fullmatch(re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name)) is not None
     leave_out = f"{flag('not-feature', name)} leaves it out"
-    if known >= FEW and len(distinct) > NEARLY * known and (own or telling):
-        how = "has a telling name" if telling else "differs in every record"
-        if own and distinct[-1] - distinct[0] == known - 1:
-            how = f"counts from {distinct[0]:.0f} to {distinct[-1]:.0f}"
-        told = f"seems to number the records ({how}), by which a model knows them one by one: {leave_out}"
-        return told, False
+    if known >= FEW and len(distinct) > NEARLY * known:
+        first, last = distinct[0], distinct[-1]
+        counts = own and len(distinct) > NEARLY * (last - first + 1)
+        how = f"counts from {first:.0f} to {last:.0f}" if counts else "has a telling name"
+        if counts or telling:
+            told = f"seems to number the records ({how}), by which a model knows them one by one: {leave_out}"
+            return told, False
     told = f"has no name and holds whole numbers, as an index does that the table was written with: {leave_out}"
     return told if unnamed else "", False
 

@@ -6,7 +6,7 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-from reticent import opening
+from reticent import user_files
 from reticent.data import archives, official
 from reticent.data.datasets import DATASETS
 from reticent.data.entry import DatasetEntry, OfficialFile
@@ -23,7 +23,7 @@ def fetch(name: str, folder: Path | str, progress: Progress | None = None) -> li
     """Download a data set's official files; what is there already is checked and kept, archives too."""
     if name not in DATASETS:
         raise UnknownNameError("data set", name, DATASETS)
-    return fetch_entry(DATASETS[name], opening.path(folder), progress)
+    return fetch_entry(DATASETS[name], user_files.path(folder), progress)
 
 
 def fetch_entry(entry: DatasetEntry, folder: Path, progress: Progress | None = None) -> list[Path]:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent import arrays, checks, opening, usercode
+from reticent import arrays, checks, user_files, usercode
 from reticent.data import conversion, sources, table
 from reticent.data.conversion import about
 from reticent.data.datasets import DATASETS
@@ -69,7 +69,7 @@ def load(
         function = usercode.load(text)
         with usercode.reported(text, DataError):
             return of_python(text, function(), asked)
-    path = opening.path(text)
+    path = user_files.path(text)
     if path.exists() or sources.suffix(path) or "/" in text or os.sep in text:
         return _made(path, sources.of_path(path, asked), asked)
     unknown = UnknownNameError("data set", text, DATASETS)
@@ -111,7 +111,9 @@ def together(
     alike, and a class that one part lacks is there all the same.
     """
     asked = asked or DataOptions()
-    folders = {name for name, value in parts.items() if isinstance(value, (str, Path)) and opening.path(value).is_dir()}
+    folders = {
+        name for name, value in parts.items() if isinstance(value, (str, Path)) and user_files.path(value).is_dir()
+    }
     beside = asked.replace(image_size=None) if folders else asked  # what else there is has its size already
     columns: dict[str, Columns] = {}
     pairs: dict[str, Arrays] = {}
@@ -143,7 +145,7 @@ def _part(value: Any, asked: DataOptions) -> Columns | Arrays:
         asked.check("arrays", "arrays")
         found = Arrays(pair[0], pair[1])
     elif isinstance(value, (str, Path)):
-        found = sources.of_path(opening.path(value), asked)
+        found = sources.of_path(user_files.path(value), asked)
     else:
         found = sources.of_object(value, asked)
     if isinstance(found, Columns):

@@ -9,7 +9,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import IO, TypeVar, cast
 
-from reticent import opening
+from reticent import user_files
 from reticent.data import archives
 from reticent.data.entry import DatasetEntry, OfficialFile, check_sum
 from reticent.errors import MissingFileError
@@ -23,12 +23,12 @@ def folders(data_dir: Path | str | None = None) -> list[Path]:
     cache = os.environ.get("XDG_CACHE_HOME")
     home = Path(cache) if cache else Path.home() / ".cache"
     named = [data_dir, os.environ.get("RETICENT_DATA") or None, home / "reticent" / "data"]
-    return list(dict.fromkeys(opening.path(path) for path in named if path is not None))
+    return list(dict.fromkeys(user_files.path(path) for path in named if path is not None))
 
 
 def check_folder(data_dir: Path | str | None) -> None:
     """Refuse a folder that is not there, whether the data set at hand is read from it or not."""
-    if data_dir is not None and not opening.path(data_dir).is_dir():
+    if data_dir is not None and not user_files.path(data_dir).is_dir():
         raise MissingFileError(
             f"data_dir: no folder {str(data_dir)!r} (looked in {Path.cwd()}): expected the one of official data files"
         )

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import arrays, checks
-from reticent.data.rounded import merged
 from reticent.errors import InputError, ShapeError
 from reticent.findings.population import ColumnReading
 
@@ -21,6 +20,8 @@ Kind = Literal["image", "tabular", "tokens"]
 NumberKind = Literal["number", "number in another notation", "percentage", "date", "time of day"]
 FEW = 5
 """So many labels are listed in a message."""
+KEPT = 0.95
+"""With a smaller share of a feature's different values left in 32 bits, it is told: a few fall together in any."""
 LOOKED_AT = 20_000
 """Of an array with more records, about so many are looked at for what 32 bits do not tell apart."""
 MOST_TOKENS = 10_000_000
@@ -247,15 +248,24 @@ def _flat(features: NDArray[Any]) -> tuple[NDArray[Any], Kind]:
     features = checks.floats(x=features, ndim=2)
     with np.errstate(over="ignore"):
         rounded = checks.floats(x=features.astype(np.float32), ndim=2)
-    _tell_merged(features)
+    _tell_lost(features)
     return rounded, "tabular"
 
 
-def _tell_merged(features: NDArray[Any]) -> None:
+def lost_in_32_bits(values: NDArray[Any]) -> str:
+    """Say how many of a feature's values are still different as models get them; empty where nearly all are."""
+    known = np.unique(values)
+    left = len(np.unique(known.astype(np.float32)))
+    if left >= KEPT * len(known):
+        return ""
+    return f"of {len(known):,} different values the 32 bits of a feature keep {left:,} apart"
+
+
+def _tell_lost(features: NDArray[Any]) -> None:
     if features.dtype.itemsize <= np.dtype(np.float32).itemsize:
         return
     for at, values in enumerate(features[:: len(features) // LOOKED_AT + 1].T):
-        if lost := merged(values):
+        if lost := lost_in_32_bits(values):
             log.warning("x: feature %d: %s: take its mean from it first", at, lost)
 
 

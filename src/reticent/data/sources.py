@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent import arrays, checks, opening
+from reticent import arrays, checks, user_files
 from reticent.data import arrow, conversion, delimited, images
 from reticent.data.records import Facts, Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError, nearest
@@ -78,7 +78,7 @@ def of_path(path: Path, asked: DataOptions) -> Columns | Arrays:
             return Arrays(*images.read_folder(path, asked.image_size))
         if folder or form == ".npy":
             return _npy(path)
-        opening.check(path)
+        user_files.check(path)
         if form == ".npz":
             return _npz(path)
         read = arrow.of_parquet(path, asked.not_features) if form == ".parquet" else delimited.read(path)
@@ -160,7 +160,7 @@ def _npy(path: Path) -> Arrays:
 
 
 def _array(path: Path) -> NDArray[Any]:
-    opening.check(path)
+    user_files.check(path)
     with _loading(path):
         return np.asarray(np.load(path, allow_pickle=False))
 

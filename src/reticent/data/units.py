@@ -13,7 +13,8 @@ from reticent import arrays
 from reticent.data import number_formats
 from reticent.data.features import as_texts
 from reticent.data.membership import FEWEST, Membership
-from reticent.errors import InputError, ShapeError
+from reticent.data.records import Records
+from reticent.errors import InputError, ShapeError, nearest
 
 Codes = NDArray[np.int64]
 
@@ -104,3 +105,17 @@ class Units:
                 f"{record} apart from others of it in model {row}: memberships by record can be audited by record only"
             )
         return found
+
+
+def units_of(records: Records, column: str) -> Units:
+    """Read which unit each record belongs to, from a column that no model sees."""
+    seen = {reading.column for reading in records.readings if reading.features}
+    if column not in seen | set(records.columns):
+        told = f": {nearest(column, [*records.columns, *seen])}" if records.columns or seen else ""
+        raise InputError(f"unit: {records.name} has no column {column!r} besides its label{told}")
+    if column in seen:
+        raise InputError(
+            f"unit: {column!r} is a feature of {records.name}: give --not-feature {column} too, since a model that "
+            "sees it would know the person"
+        )
+    return Units.of(column, records.columns[column])

@@ -48,6 +48,8 @@ class Part(SeedsEstimate):
     """A number that a claim stands on, and what is asked of it."""
 
     label: str
+    setting: str = ""
+    "What it is measured in, in words."
     metric: Form = "number"
     "How it is written."
     better: Literal["higher", "lower"]

@@ -9,8 +9,7 @@ from typing import Any, Literal, SupportsInt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from reticent import opening, scratch
-from reticent.ambient import fixed
+from reticent import scratch, user_files
 from reticent.attacks import ATTACKS, Offer, check_references, lacking_references
 from reticent.attacks.base import Inputs, Problem
 from reticent.auditing.loss_tail import loss_tail
@@ -21,11 +20,11 @@ from reticent.errors import (
     UnequalSharesError,
 )
 from reticent.findings.blind import Unlooked
-from reticent.jobs import grouping, outputs
+from reticent.jobs import grouping, output_facts
+from reticent.jobs.attack_time import Size, seconds
 from reticent.jobs.attacks import build_attacks, fitting, usual
 from reticent.jobs.blind import blind_baseline, same_records
 from reticent.jobs.control import check, null
-from reticent.jobs.foretelling import Size, seconds
 from reticent.jobs.measure import measure
 from reticent.jobs.scoring import Settings
 from reticent.jobs.work import AuditReported, Work
@@ -38,6 +37,7 @@ from reticent.say import audit as say
 from reticent.say.population import copies, unaudited
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
+from reticent.torch_state import fixed
 
 LONG = 2**21
 """Answers from which the time that attacks take is foretold."""
@@ -248,13 +248,13 @@ def run(
         *copies(groups),
         *unaudited(np.setdiff1d(np.arange(signals.records), ids), signals.records),
     ]
-    facts = outputs.population_facts(problem, notices)
+    facts = output_facts.population_facts(problem, notices)
     problem, partitions = problem.among(ids), tuple(partition.among(ids) for partition in partitions)
     specs, left_out = runnable(problem, config)
     settings = Settings.of(config)
     if config.control == "null":
         check(problem, specs, settings)
-    output = None if out is None else Output.take(opening.path(out), AUDIT, kind=config.format)
+    output = None if out is None else Output.take(user_files.path(out), AUDIT, kind=config.format)
     if problem.signals.models > 1 and problem.signals.models * problem.signals.records >= LONG:
         size = Size(problem.signals.models, problem.signals.records, 0 if signals.logits is None else signals.classes)
         work.tell(f"attacks: about {duration(seconds(size, specs, settings))}")
@@ -265,7 +265,7 @@ def run(
         measured = measure(problem, specs, settings, ids=ids, partitions=partitions, blind=blind, progress=work.tell)
         checked = null(problem, specs, measured.audits, settings, work.tell) if config.control == "null" else None
     found = measured.document(
-        data=outputs.data_facts(signals, name, ids),
+        data=output_facts.data_facts(signals, name, ids),
         population=facts,
         environment=work.environment(),
         control=checked,

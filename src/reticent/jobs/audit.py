@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.ambient import fixed
 from reticent.arrays import Floats
 from reticent.attacks.base import Problem
 from reticent.data.persons import person_columns
@@ -19,16 +18,16 @@ from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measurement, measure
 from reticent.jobs.non_adaptive import non_adaptive
-from reticent.jobs.of_units import by_unit
 from reticent.jobs.probes import inputs
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
 from reticent.jobs.scoring import Settings
+from reticent.jobs.units import by_unit
 from reticent.jobs.work import AuditReported, Work, chosen
 from reticent.options import AuditConfig
-from reticent.population import gather as population_signals
+from reticent.population import stored_signals as population_signals
+from reticent.population.in_store import using
 from reticent.population.train import Callback, train
-from reticent.population.using import using
 from reticent.population.worker import Made
 from reticent.procedures import entry
 from reticent.procedures.user import told
@@ -38,6 +37,7 @@ from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
 from reticent.say.population import fewer, of_units, repeated, several_records, training
 from reticent.store import at
+from reticent.torch_state import fixed
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,8 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from reticent import opening, seeds
-from reticent.ambient import fixed
+from reticent import seeds, user_files
 from reticent.auditing.attack_audit import FPRS
 from reticent.auditing.comparison.compare import compare as tested
 from reticent.errors import InputError
@@ -32,12 +31,13 @@ from reticent.jobs.comparison.specs import RowSpec, baseline_of, for_all, row_sp
 from reticent.jobs.config import Job
 from reticent.jobs.work import Reported, Work
 from reticent.options import AttackConfig
+from reticent.population.in_store import finished, using
 from reticent.population.train import Callback
-from reticent.population.using import finished, using
 from reticent.report.comparison import write_comparison
 from reticent.report.output import AUDIT, Output
 from reticent.say.comparison import spoken
 from reticent.say.population import in_store
+from reticent.torch_state import fixed
 
 OUTPUTS = "given outputs"
 """What the data of outputs that were brought are called."""
@@ -122,7 +122,7 @@ def compare(
     first = baseline_of(asked, baseline)
     note = note or _silent
     read = [path for run in runs for path in AUDIT.files(place(run))]
-    folders = RowFolders(opening.path(out), [*read, *named(recipes).values(), values.get("dataset")], common.format)
+    folders = RowFolders(user_files.path(out), [*read, *named(recipes).values(), values.get("dataset")], common.format)
     outputs = {one.name: folders.take(one.name, one.config.format) for one in asked}
     work = Work(stage, progress)
     with ExitStack() as held:

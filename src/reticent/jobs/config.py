@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from reticent.ambient import fixed
 from reticent.attacks import Offer, check_membership, check_offer
 from reticent.attacks import probes as asked_by
 from reticent.auditing.partition import Partition
@@ -15,7 +14,7 @@ from reticent.data.load import load, of_python
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
-from reticent.data.units import Units
+from reticent.data.units import Units, units_of
 from reticent.errors import InputError, Problems, RolesError, SpecError, nearest
 from reticent.jobs import grouping, probes, replicas
 from reticent.jobs.attacks import before_training, build_attacks, of_attacks, put
@@ -26,12 +25,13 @@ from reticent.options import SHORT, AttackConfig, AuditConfig, Options
 from reticent.population import stacking
 from reticent.population.executors import Executor
 from reticent.population.population import Population
-from reticent.procedures.check import check_records, needs
+from reticent.procedures.recipe_checks import check_records, needs
 from reticent.procedures.user import check_used
 from reticent.signals.queries import Queries
 from reticent.spec import Spec, read_toml
 from reticent.store import at
 from reticent.threads import cores
+from reticent.torch_state import fixed
 from reticent.training.recipe import Recipe
 
 DEFAULT_MODELS = 16
@@ -292,20 +292,6 @@ def prepare(
         by_record(config)
         undefended(recipe)
     return Job(config, records, population, attacks, trainer, partitions, left_out, units)
-
-
-def units_of(records: Records, column: str) -> Units:
-    """Read which unit each record belongs to, from a column that no model sees."""
-    seen = {reading.column for reading in records.readings if reading.features}
-    if column not in seen | set(records.columns):
-        told = f": {nearest(column, [*records.columns, *seen])}" if records.columns or seen else ""
-        raise InputError(f"unit: {records.name} has no column {column!r} besides its label{told}")
-    if column in seen:
-        raise InputError(
-            f"unit: {column!r} is a feature of {records.name}: give --not-feature {column} too, since a model that "
-            "sees it would know the person"
-        )
-    return Units.of(column, records.columns[column])
 
 
 def by_record(config: AuditConfig) -> None:

@@ -17,7 +17,7 @@ from pydantic.fields import FieldInfo
 from reticent import usercode
 from reticent.errors import SpecError, UnknownNameError, nearest
 from reticent.findings.clash import Clash
-from reticent.jobs.clashes import clashes
+from reticent.jobs.defense_clashes import clashes
 from reticent.objectives import OBJECTIVES, ObjectiveEntry
 from reticent.options import Options, described
 from reticent.outputs import OUTPUTS, OutputEntry

@@ -154,17 +154,25 @@ def health(made: Sequence[Made]) -> tuple[Unlearned, ...]:
 
 
 def unlearned(
-    model: int, accuracy: float, share: float, members: int, others: tuple[float, int] = (0.0, 0)
+    model: int, accuracy: float, share: float, members: int, others: tuple[float, int] | None = None
 ) -> Unlearned | None:
-    """Tell that a model labels its members, and all records, no better than naming one class would, beyond chance.
+    """Tell that a model labels its members, and all records where known, no better than naming one class would.
 
     `others` are the accuracy on non-members and their number.
     """
-    outside, count = others
-    both = members + count
-    if accuracy > _chance(share, members) or accuracy * members + outside * count > _chance(share, both) * both:
+    if learned(accuracy, share, members):
         return None
+    if others is not None:
+        outside, count = others
+        both = members + count
+        if learned((accuracy * members + outside * count) / both, share, both):
+            return None
     return Unlearned(model=model, problem=problem(accuracy, share, _chance(share, members), members))
+
+
+def learned(accuracy: float, share: float, records: int) -> bool:
+    """Tell whether records are labelled better, beyond chance, than naming the class that has a share of them would."""
+    return accuracy > _chance(share, records)
 
 
 def _chance(share: float, records: int) -> float:

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from reticent import opening
+from reticent import user_files
 from reticent.auditing.verdict import verdict
 from reticent.errors import InputError, UnknownNameError
 from reticent.findings.audit import SCHEMA, AuditDocument
@@ -16,7 +16,7 @@ from reticent.findings.numbers import Spread
 from reticent.findings.population import Accuracy, Population
 from reticent.gating.judge import judge
 from reticent.gating.limits import Limits, gather
-from reticent.jobs.reading import read_document
+from reticent.jobs.read_audit import read_document
 from reticent.report.junit import MARK, write_junit
 from reticent.report.output import AUDIT, HARDEN, check_file
 from reticent.spec import written
@@ -103,7 +103,7 @@ def gate(
 def check_junit(file: Path, audit: Any, thresholds: str | Path | None = None) -> None:
     """Check, before anything is judged, that JUnit XML replaces neither the audit nor the limits."""
     read = [
-        one for form in (AUDIT, HARDEN) if isinstance(audit, (str, Path)) for one in form.files(opening.path(audit))
+        one for form in (AUDIT, HARDEN) if isinstance(audit, (str, Path)) for one in form.files(user_files.path(audit))
     ]
     check_file("junit", file, [*read, thresholds], MARK)
 
@@ -111,12 +111,14 @@ def check_junit(file: Path, audit: Any, thresholds: str | Path | None = None) ->
 def _path(name: str, value: Any) -> Path | None:
     if value is not None and not isinstance(value, (str, Path)):
         raise InputError(f"{name}: expected a path, got {type(value).__name__}")
-    return None if value is None else opening.path(value)
+    return None if value is None else user_files.path(value)
 
 
 def _read(audit: Any) -> AuditDocument:
     """Read a document, whole or not at all: what is wrong in it would be read as if it were not there."""
-    plain = read_document(opening.path(audit)) if isinstance(audit, (str, Path)) else getattr(audit, "document", audit)
+    plain = (
+        read_document(user_files.path(audit)) if isinstance(audit, (str, Path)) else getattr(audit, "document", audit)
+    )
     if not isinstance(plain, Mapping):
         raise InputError(
             "audit: expected what reticent.audit returned, its document, or the path of its audit.json or folder, got "

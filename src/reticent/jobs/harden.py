@@ -13,14 +13,13 @@ from numpy.typing import ArrayLike
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
-from reticent import arrays, opening
-from reticent.ambient import fixed
+from reticent import arrays, user_files
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.harden import CompactFile, HardenDocument
 from reticent.jobs.config import KEYS, OWN, by_record, chosen
-from reticent.jobs.hardening.found import MAX_ACCURACY_LOSS, Audited, audited, findings, lost, told_apart
+from reticent.jobs.hardening.before_after import MAX_ACCURACY_LOSS, Audited, audited, findings, lost, told_apart
+from reticent.jobs.hardening.checks import Ready, ready
 from reticent.jobs.hardening.latency import latency
-from reticent.jobs.hardening.ready import Ready, ready
 from reticent.jobs.hardening.repair import named, network, repaired, whole
 from reticent.jobs.hardening.roles import Asked
 from reticent.jobs.locate.options import ATTACKING, refuse
@@ -28,13 +27,14 @@ from reticent.jobs.locate.source import Weights
 from reticent.jobs.option_hints import owners
 from reticent.jobs.work import Reported, Work
 from reticent.options import DataOptions, Options
+from reticent.population.in_store import using
 from reticent.population.train import Callback, train
-from reticent.population.using import using
 from reticent.report.kinds import page
 from reticent.report.output import HARDEN, REPAIRED, Output
 from reticent.say import harden as say
 from reticent.sparsify.compact import packed
 from reticent.store import Store
+from reticent.torch_state import fixed
 
 FOLDER = "repaired"
 WEIGHTS, COMPACT = "repaired.safetensors", "compact.safetensors"
@@ -158,7 +158,7 @@ def harden(
     if note is not None and checked.untaught:
         note(checked.untaught)
     inputs = [weights, initial, members, non_members, reference, dataset]
-    output = Output.take(opening.path(out), HARDEN, inputs)
+    output = Output.take(user_files.path(out), HARDEN, inputs)
     work = Work(stage, progress)
     with ExitStack() as held:
         store = held.enter_context(using(config.store, checked.before))

@@ -12,11 +12,11 @@ from reticent.attacks.imia import Imia
 from reticent.data.membership import Membership
 from reticent.jobs.work import Work
 from reticent.objectives.imitation import Imitating
-from reticent.population import gather
+from reticent.population import stored_signals
 from reticent.population.executors import Executor
+from reticent.population.in_store import using
 from reticent.population.population import Imitated, Population
 from reticent.population.train import train
-from reticent.population.using import using
 from reticent.spec import Spec
 from reticent.store import Store
 
@@ -43,6 +43,6 @@ def imitators(
     population = replace(references, membership=drawn, imitated=Imitated(how, answers))
     with work.on("imitators", "imitators"), using(store.address, population):
         made = train(population, store, executor=executor, progress=work.progress)
-        signals, _ = gather.signals(population, store, made)
+        signals, _ = stored_signals.signals(population, store, made)
         margins = signals.margins[np.arange(signals.models), slice(None)]
     return {target: Imitators(np.asarray(margins), drawn.matrix)}

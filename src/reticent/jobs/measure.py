@@ -18,11 +18,11 @@ from reticent.auditing.exposure import Exposure, Masked, count_exposed, exposure
 from reticent.auditing.group_limits import group_limits, limited
 from reticent.auditing.groups import allow_for_unlearned as allow_for_unlearned_groups
 from reticent.auditing.groups import groups
-from reticent.auditing.joining import exposure_of_units, groups_of_units, joined
 from reticent.auditing.membership_probability import MembershipProbability, membership_probability
 from reticent.auditing.outweighing import outweighing
 from reticent.auditing.partition import Partition
 from reticent.auditing.record_pvalues import OwnRates
+from reticent.auditing.units import exposure_of_units, groups_of_units, scores_of_units
 from reticent.auditing.verdict import allow_for_unlearned, verdict, with_group
 from reticent.findings.attack import Audit
 from reticent.findings.audit import (
@@ -41,9 +41,9 @@ from reticent.findings.population import Data, Population
 from reticent.findings.record_tests import NamedRecord
 from reticent.findings.records import RecordTable
 from reticent.jobs.document import record_rows
-from reticent.jobs.of_units import MeasuredUnits, as_records, measured_units
 from reticent.jobs.record_tests import TestedRecords, record_tests
 from reticent.jobs.scoring import Settings, attacked, beyond, scored
+from reticent.jobs.units import MeasuredUnits, as_records, measured_units
 from reticent.jobs.work import Work
 from reticent.spec import Spec
 
@@ -179,7 +179,7 @@ def measure(
     with work.on("attacks"):
         audits, scores, seconds = attacked(problem, attacks, settings, progress=progress)
         members, near = problem.members, near_complements(problem)
-        told = {name: joined(own, problem.units) for name, own in scores.items()}
+        told = {name: scores_of_units(own, problem.units) for name, own in scores.items()}
     with work.on("exposure", "exposure of records"):
         believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
         risk = _risk(problem, scores if _RISK in attacks else {}, settings)

@@ -24,7 +24,7 @@ from reticent.jobs.defenses import undefended
 from reticent.jobs.measure import Measurement
 from reticent.jobs.scoring import Settings, audited, in_turn
 from reticent.jobs.work import Work
-from reticent.population import gather
+from reticent.population import stored_signals
 from reticent.population.train import train
 from reticent.signals.composed import substituted
 from reticent.signals.matrix import Floats
@@ -53,7 +53,7 @@ def non_adaptive(job: Job, problem: Problem, aware: Measurement, work: Work) -> 
     population = replace(job.population, recipe=undefended(job.population.recipe))
     store = at(job.config.store).open()
     made = train(population, store, executor=job.executor, progress=work.progress)
-    signals, others = gather.signals(population, store, made)
+    signals, others = stored_signals.signals(population, store, made)
     plain = Problem.make(signals, population.membership, population=others)
     settings = Settings.of(job.config)
     found = against(problem, plain, job.attacks, settings, work.tell)

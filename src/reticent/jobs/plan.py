@@ -12,13 +12,12 @@ import numpy as np
 from torch import Tensor
 
 from reticent import resident
-from reticent.ambient import fixed
 from reticent.auditing.attack_audit import FPRS
 from reticent.auditing.roc import allowed, records_needed
 from reticent.errors import ReticentError
 from reticent.findings.plan import Plan, PlannedPaper, PlannedRate
+from reticent.jobs.attack_time import Size, seconds, temporary_bytes
 from reticent.jobs.config import Job, called
-from reticent.jobs.foretelling import Size, seconds, temporary_bytes
 from reticent.jobs.scoring import Settings
 from reticent.jobs.work import chosen
 from reticent.options import AuditConfig
@@ -29,6 +28,7 @@ from reticent.procedures import PROCEDURES, Trained, entry
 from reticent.procedures.costs import cut
 from reticent.samplers.shuffle import Shuffle
 from reticent.store import Store, at
+from reticent.torch_state import fixed
 from reticent.training.materials import Materials
 from reticent.training.recipe import Plain, Recipe
 from reticent.training.streams import Streams

@@ -6,7 +6,7 @@ from reticent import seeds
 from reticent.arrays import Ints
 from reticent.attacks.base import Problem
 from reticent.auditing.exposure import Exposure
-from reticent.auditing.named import named_records
+from reticent.auditing.named_records import named_records
 from reticent.auditing.record_epsilon import record_epsilon
 from reticent.auditing.record_pvalues import FPR, OwnRates, RecordPValues, own_rates, record_pvalues, record_rates
 from reticent.findings.record_tests import NamedRecord, RecordTests

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from reticent.attacks import ATTACKS
 from reticent.errors import SpecError
-from reticent.population import gather
+from reticent.population import stored_signals
 from reticent.population.population import Population
 from reticent.population.worker import Made
 from reticent.procedures.selena import Selena
@@ -35,4 +35,4 @@ def opened(attacks: Sequence[Spec], population: Population, store: Store, made: 
     """Open the soft targets of a finished population, if an attack looks at them."""
     if not any(ATTACKS[spec.method].needs(spec).replicas for spec in attacks):
         return None
-    return gather.replicas(population, store, made)
+    return stored_signals.replicas(population, store, made)

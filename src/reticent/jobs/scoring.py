@@ -15,8 +15,8 @@ from reticent.attacks.base import Problem
 from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.blind.baseline import Baseline
 from reticent.auditing.blind.excess import Beyond
-from reticent.auditing.claimed import claimed_rates
-from reticent.auditing.joining import joined
+from reticent.auditing.claimed_rates import claimed_rates
+from reticent.auditing.units import scores_of_units
 from reticent.errors import TooFewReferencesError
 from reticent.findings.attack import Audit
 from reticent.findings.epsilon import GIVEN, Accountant
@@ -118,7 +118,7 @@ def audited(
     found = audit_attack(
         attack.method,
         spec.full(attack),
-        joined(scores, problem.units),
+        scores_of_units(scores, problem.units),
         problem.members,
         problem.targets,
         rng=seeds.rng(settings.seed, "bootstrap", attack.method),
@@ -162,7 +162,7 @@ def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, Boo
         return None
     rows = np.setdiff1d(problem.references, problem.targets)[:CALIBRATION_MODELS]
     scores = scored(attack, replace(problem, targets=rows), seed) if len(rows) else None
-    return None if scores is None else (joined(scores, problem.units), replace(problem, targets=rows).members)
+    return None if scores is None else (scores_of_units(scores, problem.units), replace(problem, targets=rows).members)
 
 
 def scored(attack: Spec, problem: Problem, seed: int) -> Floats | None:

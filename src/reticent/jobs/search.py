@@ -11,8 +11,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from reticent import opening, seeds
-from reticent.ambient import fixed
+from reticent import seeds, user_files
 from reticent.errors import SpecError
 from reticent.findings.base import Plain
 from reticent.findings.search import SearchDocument, Seeds, Tried
@@ -25,6 +24,7 @@ from reticent.population.train import Callback
 from reticent.report.kinds import page
 from reticent.report.output import SEARCH, Output
 from reticent.say.search import spoken
+from reticent.torch_state import fixed
 
 MOST = 60
 """Most combinations of values; each is a population."""
@@ -97,12 +97,12 @@ def search(
     seed = values.pop("seed", None)
     seed = AuditConfig().seed if seed is None else AuditConfig(seed=seed).seed
     own = seeds.integer(seed, "search") % 2**31
-    output, work = Output.take(opening.path(out), SEARCH, [values.get("dataset")]), Work()
+    output, work = Output.take(user_files.path(out), SEARCH, [values.get("dataset")]), Work()
     compared = compare(
         defenses=[NONE, *rows],
         early_stopped=False,
         seed=own,
-        out=opening.path(out) / "tried",
+        out=user_files.path(out) / "tried",
         progress=progress,
         stage=stage,
         note=note,

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent import opening, scratch
+from reticent import scratch, user_files
 from reticent.auditing.partition import CLASS
 from reticent.data.sources import NO_ARRAYS
 from reticent.errors import CorruptFileError, MissingFileError, SpecError, nearest
@@ -21,9 +21,9 @@ PIECE = 2**24
 
 def read_signals(path: Path, group_by: Sequence[str] = ()) -> Outputs:
     """Read a file of outputs."""
-    path = opening.path(path)
+    path = user_files.path(path)
     try:
-        opening.check(path)
+        user_files.check(path)
         # A stream of one's own: NumPy forgets to close the file if it is broken.
         with path.open("rb") as stream:
             content = np.load(stream, allow_pickle=False)

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from reticent.ambient import fixed
 from reticent.auditing.size_curve import leak_curve
 from reticent.errors import InputError
 from reticent.findings.plan import LeakCurve, SizePoint
@@ -12,8 +11,9 @@ from reticent.jobs.audit import evaluate
 from reticent.jobs.config import Job, by_record, called, prepare
 from reticent.jobs.work import Work
 from reticent.options import AuditConfig
+from reticent.population.in_store import using
 from reticent.population.train import Callback
-from reticent.population.using import using
+from reticent.torch_state import fixed
 
 PARTS = (16, 8, 4)
 """Models are audited on so small parts of the records, the smallest first."""

@@ -17,7 +17,7 @@ from reticent.findings.records import RecordRow
 from reticent.findings.training import Stacking
 from reticent.jobs.config import Job
 from reticent.jobs.document import peak_memory, versions
-from reticent.population import picking
+from reticent.population import stack_timing
 from reticent.population.stacking import AUTO
 from reticent.population.train import Callback
 from reticent.population.worker import Made
@@ -27,7 +27,7 @@ from reticent.store import Store, at
 
 def chosen(job: Job, store: Store) -> Stacking | None:
     """Find what was measured to pick how many models are trained together, where that was left to us."""
-    found = picking.recorded(job.population, store) if job.config.stack == AUTO else None
+    found = stack_timing.recorded(job.population, store) if job.config.stack == AUTO else None
     if found is None or found.stack != job.population.stack:
         return None
     return Stacking(stack=found.stack, microseconds=found.microseconds)

@@ -2,7 +2,7 @@
 
 It is decided before anything is trained, by what the user says, what the recipe is and what the store has, so that the
 same command trains the same models, however often it was interrupted. A clock decides only where the user says so, and
-once a store (`reticent.population.picking`).
+once a store (`reticent.population.stack_timing`).
 """
 
 import random
@@ -20,7 +20,7 @@ from torch.nn.modules.conv import _ConvNd
 from reticent.data.records import Records
 from reticent.errors import ReticentError
 from reticent.objectives import OBJECTIVES
-from reticent.population import picking
+from reticent.population import stack_timing
 from reticent.population.population import Population
 from reticent.procedures import Trained, entry
 from reticent.procedures.base import snapshot, undefended
@@ -75,11 +75,11 @@ def chosen(population: Population, store: Store, wish: int | Literal["auto"] | N
     if wish == 1 or (wish is None and not _begun(stacked, store)) or not stackable(population):
         return population
     if wish == AUTO:
-        known = picking.recorded(population, store)
+        known = stack_timing.recorded(population, store)
         if known is None and not _begun(stacked, store):
-            if population.models < picking.TOGETHER[0] or _begun(population, store):
+            if population.models < stack_timing.TOGETHER[0] or _begun(population, store):
                 return population
-            known = picking.picked(population, store, device)
+            known = stack_timing.picked(population, store, device)
         return stacked if known is None else replace(population, stack=known.stack)
     return stacked if wish is None else replace(population, stack=int(wish))
 

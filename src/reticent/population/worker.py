@@ -9,7 +9,6 @@ from functools import partial
 import torch
 from torch import nn
 
-from reticent.ambient import fixed
 from reticent.errors import ModelError, ReticentError, StoreLockedError
 from reticent.findings.training import (
     Cost,
@@ -19,10 +18,10 @@ from reticent.findings.training import (
     StageCost,
 )
 from reticent.population import training_run
-from reticent.population.asking import Asker
 from reticent.population.failures import Failure, about
 from reticent.population.population import MemorisationRun, Population
-from reticent.population.together import trained_together, written_together
+from reticent.population.signals_run import Asker
+from reticent.population.stack_training import trained_together, written_together
 from reticent.population.training_run import array, state
 from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import undefended
@@ -31,6 +30,7 @@ from reticent.procedures.scored import measured
 from reticent.samplers.base import Memorisation
 from reticent.spec import canonical, full, identity
 from reticent.store import Draft, Run, Store
+from reticent.torch_state import fixed
 from reticent.training.materials import Materials
 from reticent.training.memory import peak
 

@@ -13,7 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
-from reticent import opening
+from reticent import user_files
 from reticent.errors import InputError, StoreError, UnwrittenError
 from reticent.findings.base import Document
 from reticent.report.files import Content, make_folder, there, write_files
@@ -324,7 +324,7 @@ def _bears(path: Path, mark: bytes) -> bool:
 
 def _same(path: Path, given: str | Path) -> bool:
     try:
-        return path.samefile(opening.path(given))
+        return path.samefile(user_files.path(given))
     except (OSError, ValueError):
         return False
 

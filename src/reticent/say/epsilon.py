@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from reticent.auditing.epsilon.bounds import consistent
 from reticent.findings.epsilon import Accountant, EpsilonAudit, EpsilonBounds
 from reticent.rounding import down, level, plain, significant_down, up
-from reticent.say.grammar import agree, listed, sentence
+from reticent.say.grammar import agree, listed, sentence, short
 
 METHODS = {
     "all-thresholds": ("every threshold", "all thresholds of the scores are tried, and the bound is lowered for that"),
@@ -22,12 +22,17 @@ COMBINED = {
     "bonferroni": "the highest, each model's bound being made at its share of the error",
 }
 """How the targets' bounds became one -> in words."""
-MEANING = (
-    "Epsilon says how much a single record may change what a model answers: at 0 nobody can tell whether it was used, "
-    "and the larger epsilon is, the surer an attacker can be. “At least” is what these attacks have shown, with the "
-    "stated confidence. It is no promise: the true epsilon may be far larger, and only training with differential "
-    "privacy proves that it is not."
-)
+
+
+def meaning(unit: str | None) -> str:
+    """Say what epsilon is of: of a record, or of a unit, a value of that column."""
+    what = "a single record" if unit is None else f"one {short(unit)} with all its records"
+    return (
+        f"Epsilon says how much {what} may change what a model answers: at 0 nobody can tell whether it was used, and "
+        "the larger epsilon is, the surer an attacker can be. “At least” is what these attacks have shown, with the "
+        "stated confidence. It is no promise: the true epsilon may be far larger, and only training with differential "
+        "privacy proves that it is not."
+    )
 
 
 def spoken(found: EpsilonAudit) -> EpsilonAudit:

@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from reticent.auditing.joining import SEVERAL
 from reticent.auditing.partition import CLASS, MISSING
+from reticent.auditing.units import SEVERAL
 from reticent.findings.audit import Group, Grouping
 from reticent.findings.group_limits import ExposedGroup
 from reticent.findings.population import Population

@@ -12,7 +12,7 @@ from reticent.errors import ModelError, NonFiniteError, TrainingModeError
 from reticent.models.final_operation import LOGITS, UNKNOWN, ending, remedy
 from reticent.outputs import Output
 from reticent.signals.brought import LARGEST, LARGEST_MARGIN, two_logits
-from reticent.signals.correct import hits
+from reticent.signals.correctness import hits
 from reticent.signals.matrix import margin
 from reticent.signals.queries import Queries, all_views
 from reticent.signals.squashed import TELLING_ROWS, Squashed, squashed

@@ -7,7 +7,7 @@ what was measured, and figures. The rest (seeds, intervals, resuming, files) is 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import astuple, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,8 +19,8 @@ from reticent.findings.study import AnyPanel, Column, Figure, Level, Origin, Poi
 from reticent.jobs.config import Job, gather, prepare
 from reticent.jobs.work import Work
 from reticent.options import Options
+from reticent.population.in_store import using
 from reticent.population.train import train
-from reticent.population.using import using
 from reticent.population.worker import Made
 from reticent.store import Store
 from reticent.studies.judging import Part
@@ -223,7 +223,7 @@ class Claim:
 
 def each(ask: Callable[[Results, Setting], Iterable[Part]]) -> Parts:
     """Ask the same of each setting."""
-    return lambda results: [part for one in results.settings for part in ask(results, one)]
+    return lambda results: [replace(part, setting=one.label) for one in results.settings for part in ask(results, one)]
 
 
 @dataclass(frozen=True)

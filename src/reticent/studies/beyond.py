@@ -61,7 +61,7 @@ def lower(results: Results, one: Setting, name: str, metric: str, label: str, le
     """Ask whether a leak is lower at matched accuracy, if that is matched."""
     missed = results.get(one.key, name, "excess_accuracy")
     met = missed is not None and missed.bounded and all(abs(end) <= POINTS for end in missed.limits())
-    part = better(f"{label}, {one.label}", results.get(one.key, name, metric), least, lower=True, metric="difference")
+    part = better(label, results.get(one.key, name, metric), least, lower=True, metric="difference")
     return voided(part, None if met else "unmatched")
 
 

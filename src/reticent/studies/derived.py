@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from reticent.ambient import fixed
 from reticent.locate.scoring import Scores, Scoring
 from reticent.locate.weights import score
 from reticent.options import Options
@@ -25,6 +24,7 @@ from reticent.studies.base import Bench, Found, Scale
 from reticent.studies.measured import Measures, Pairs, averages, initial, leaks, numbers, record_weights
 from reticent.studies.metrics import columns
 from reticent.studies.numbers import Floats
+from reticent.torch_state import fixed
 from reticent.training.materials import Materials, untrained
 from reticent.training.recipe import Recipe
 from reticent.training.start import Start

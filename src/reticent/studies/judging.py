@@ -37,6 +37,7 @@ class Part:
         lower: smaller is better: the number's sign is turned before it is held against the two levels.
         metric: how the number is written.
         void: why the number decides nothing, whatever it is; None where it may.
+        setting: what it is measured in, in words; empty where it is of none.
     """
 
     label: str
@@ -46,6 +47,7 @@ class Part:
     lower: bool = False
     metric: Form = "number"
     void: Reason | None = None
+    setting: str = ""
 
     def __post_init__(self) -> None:
         if self.no_below < self.yes_above:
@@ -78,6 +80,7 @@ class Part:
         answer, sign = self.answer(parts), -1 if self.lower else 1
         return findings.Part(
             label=self.label,
+            setting=self.setting,
             metric=self.metric,
             better="lower" if self.lower else "higher",
             yes=sign * self.yes_above,

@@ -23,10 +23,10 @@ from reticent.auditing.weighted_roc import FIXED, Weights
 from reticent.errors import InputError
 from reticent.jobs import document
 from reticent.jobs.config import Job
-from reticent.population.gather import signals
+from reticent.population.stored_signals import signals
 from reticent.population.worker import Made
 from reticent.say.grammar import sentence
-from reticent.signals.correct import correct
+from reticent.signals.correctness import correct
 from reticent.signals.matrix import log_probability
 from reticent.store import Store
 from reticent.studies.base import Bench, Found

@@ -109,7 +109,7 @@ def difference(results: Results, one: Setting, pair: str, metric: str, ask: Ask,
     """Ask of the difference of two rows whether the first is better, or no worse; turned, the second."""
     known = METRICS[metric]
     form: Form = "points" if known.form == "share" else "difference"
-    label = f"{known.name or known.label}, {pair.replace(' - ', ' against ')}, {one.label}"
+    label = f"{known.name or known.label}, {pair.replace(' - ', ' against ')}"
     return ask(label, results.get(one.key, pair, metric), known.least, lower=known.lower != turned, metric=form)
 
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from reticent import opening
-from reticent.ambient import fixed
+from reticent import user_files
 from reticent.data.load import load
 from reticent.data.official import check_folder
 from reticent.data.records import Records
@@ -27,6 +26,7 @@ from reticent.studies import STUDIES, own_table
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.document import assemble
 from reticent.studies.presets import MADE
+from reticent.torch_state import fixed
 from reticent.version import VERSION
 
 log = logging.getLogger(__name__)
@@ -116,7 +116,7 @@ def study(
     chosen = STUDIES[name] if isinstance(name, str) else name
     where = None if data_dir is None else str(data_dir)
     given, data = _settings(chosen, scale, settings, seeds, dataset, label, where)
-    folder = opening.path(out) if out is not None else Path("reticent-study") / named(chosen.name, scale, dataset)
+    folder = user_files.path(out) if out is not None else Path("reticent-study") / named(chosen.name, scale, dataset)
     machine: Options = {"store": str(store), "device": choose_device(device)}
     machine |= {"workers": workers} if workers is not None else {}
     output = Output.take(folder, STUDY)

@@ -62,7 +62,7 @@ def score(spec: Quantile, problem: Problem, rng: np.random.Generator) -> Floats:
 
     Cost: a fit a target, of two without a population.
     """
-    from reticent.ambient import fixed
+    from reticent.torch_state import fixed
     from reticent.training.streams import Streams
 
     inputs = problem.inputs

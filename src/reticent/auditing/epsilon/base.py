@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 from reticent import scratch
 from reticent.arrays import Floats, Ints
 from reticent.auditing.intervals import lower, upper
-from reticent.auditing.ranked import parted
 from reticent.auditing.roc import two_groups
+from reticent.auditing.sorted_scores import parted
 from reticent.errors import InputError
 
 

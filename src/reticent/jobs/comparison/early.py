@@ -16,9 +16,9 @@ import numpy as np
 from reticent.data.membership import Membership
 from reticent.jobs.config import Job
 from reticent.jobs.work import Work
-from reticent.population.gather import trajectories
+from reticent.population.in_store import using
+from reticent.population.stored_signals import trajectories
 from reticent.population.train import train
-from reticent.population.using import using
 from reticent.training.run import batch_sizes, planned
 
 QUIET = Work()

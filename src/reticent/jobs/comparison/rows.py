@@ -16,7 +16,7 @@ from reticent.jobs.attack import Attacked
 from reticent.jobs.audit import Audited, Evaluated
 from reticent.jobs.comparison.early import Stop
 from reticent.say.population import unhealthy
-from reticent.signals.correct import correct, knows
+from reticent.signals.correctness import correct, knows
 from reticent.spec import identity
 
 

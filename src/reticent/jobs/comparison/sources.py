@@ -5,7 +5,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
-from reticent import opening
+from reticent import user_files
 from reticent.errors import InputError, UnknownNameError
 from reticent.jobs.defenses import parts_of, with_option
 from reticent.options import SHORT, AuditConfig, Options
@@ -33,7 +33,7 @@ class Finished(Protocol):
 def place(run: Any) -> Path:
     """Find where a finished run lies."""
     if isinstance(run, (str, Path)):
-        return opening.path(run)
+        return user_files.path(run)
     files = getattr(run, "files", None)
     if isinstance(files, tuple) and files:
         return Path(files[0]).parent

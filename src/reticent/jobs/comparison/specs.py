@@ -29,7 +29,7 @@ from reticent.jobs.comparison.sources import (
 )
 from reticent.jobs.config import OWN, Job, by_record, chosen, gather, prepare
 from reticent.jobs.defenses import NONE, has_defense
-from reticent.jobs.reading import read_document
+from reticent.jobs.read_audit import read_document
 from reticent.jobs.signals_file import read_signals
 from reticent.options import ALL, SHORT, AttackConfig, AuditConfig, DataOptions, Options
 from reticent.say.grammar import agree
@@ -61,10 +61,13 @@ class RowSpec:
 
 AUGMENTED = "augmented"
 """The row of the baseline with augmentation, each model stopped at its best validation loss."""
+CONTROLLED = {AUGMENTED: ("augmentation",)}
+"""What that row says for itself, whatever holds for all."""
 PATIENCE = 10
 """Epochs without a lower validation loss after which a model of that row stops."""
 VALIDATION = 10
-"""One record of so many is set aside for it, where the user does not say how many."""
+"""One record of so many is set aside for it, where the user does not say how many; at most half as many as are audited,
+as each epoch asks about them all."""
 
 
 def row_specs(
@@ -177,7 +180,7 @@ class _ForAll:
 
     def rows(self, sources: Mapping[str, Source]) -> list[RowSpec]:
         """Prepare the rows of all recipes, with the roles of the one whose defense needs the most records."""
-        made = {name: self.job(source) for name, source in sources.items()}
+        made = {name: self.job(source, without=CONTROLLED.get(name, ())) for name, source in sources.items()}
         most = max((len(job.population.roles.reference) for job in made.values()), default=0)
         for name, job in made.items():
             if job.config.reference is None and len(job.population.roles.reference) < most:
@@ -197,7 +200,9 @@ class _ForAll:
                 "give recipes or defenses in place of folders (their models are found in the store)"
             )
         if not self._values.get("validation"):
-            self._values["validation"] = len(self.job({"defense": NONE}).records) // VALIDATION
+            job = self.job({"defense": NONE})
+            audited = job.population.membership.matrix.shape[1]
+            self._values["validation"] = min(len(job.records) // VALIDATION, audited // 2)
 
     def augmented(self) -> Source:
         """Make the recipe of the augmented control."""

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from reticent.findings.harden import Latency
-from reticent.jobs.hardening.ready import Ready
+from reticent.jobs.hardening.checks import Ready
 from reticent.jobs.hardening.repair import Repaired, network
 from reticent.procedures.prune import Prune
 from reticent.sparsify.structured import coupled, shrunk

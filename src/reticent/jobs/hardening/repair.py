@@ -10,16 +10,16 @@ import torch
 from safetensors.torch import load_file, save
 from torch import Tensor, nn
 
-from reticent.ambient import fixed
 from reticent.errors import ModelError, ReticentError
 from reticent.findings.training import RepairFacts
-from reticent.jobs.hardening.ready import Ready
+from reticent.jobs.hardening.checks import Ready
 from reticent.population.population import TrainingRun
 from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import snapshot
 from reticent.sparsify.masks import Masks, of_masks
 from reticent.spec import canonical, full, identity
 from reticent.store import Draft, Store
+from reticent.torch_state import fixed
 from reticent.training.memory import peak
 from reticent.usercode import told
 

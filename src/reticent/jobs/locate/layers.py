@@ -10,7 +10,6 @@ import numpy as np
 from annotated_types import Gt, Lt
 
 from reticent import seeds
-from reticent.ambient import fixed
 from reticent.auditing.intervals import clopper_pearson
 from reticent.errors import SpecError
 from reticent.findings.locate import (
@@ -43,6 +42,7 @@ from reticent.report.kinds import page
 from reticent.report.output import LAYERS
 from reticent.say import locate as say
 from reticent.spec import full
+from reticent.torch_state import fixed
 from reticent.training.run import batch_sizes
 
 Stages = tuple[StageFound, ...]

@@ -16,14 +16,14 @@ from reticent.locate.feature_maps import map_distances
 from reticent.locate.group_split import group_split
 from reticent.locate.layers import Layers, check_halves, equalised
 from reticent.models.stages import stages
-from reticent.population.gather import signals
+from reticent.population.in_store import using
 from reticent.population.population import Population
+from reticent.population.stored_signals import signals
 from reticent.population.train import Callback, train
-from reticent.population.using import using
 from reticent.population.worker import Made, Maker
 from reticent.procedures import PROCEDURES
 from reticent.procedures.estimator import Estimator
-from reticent.signals.correct import correct
+from reticent.signals.correctness import correct
 from reticent.store import at
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams

@@ -148,6 +148,6 @@ def known(source: Source, name: str) -> ScoredData:
         reference=len(reference),
         accuracy_members=right,
         accuracy_reference=accuracy(network, materials, reference) if len(reference) else None,
-        learned=document.unlearned(0, right, commonest, len(members)) is None,
+        learned=document.learned(right, commonest, len(members)),
         commonest=commonest,
     )

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from scipy.stats import spearmanr
 
-from reticent.ambient import fixed
 from reticent.arrays import Floats, Ints
 from reticent.data.membership import Membership
 from reticent.errors import SpecError
@@ -23,17 +22,18 @@ from reticent.locate.last_layer import Answers, answers
 from reticent.locate.leverage import last_layer
 from reticent.locate.loss_trace import interquartile
 from reticent.options import AuditConfig
+from reticent.population.in_store import finished, using
 from reticent.population.population import Population
 from reticent.population.training_run import LOSSES
-from reticent.population.using import finished, using
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES, entry
 from reticent.report.csv import table
 from reticent.report.kinds import page
 from reticent.report.output import RANKING
 from reticent.say import ranking as say
-from reticent.signals.correct import hits
+from reticent.signals.correctness import hits
 from reticent.spec import canonical, full
+from reticent.torch_state import fixed
 from reticent.training.recipe import Recipe
 
 OUT = "reticent-ranking"
@@ -122,7 +122,7 @@ def rank_members(
             planned=population.recipe.epochs,
             accuracy_members=right,
             commonest=commonest / len(ids),
-            learned=document.unlearned(0, right, commonest / len(ids), len(ids)) is None,
+            learned=document.learned(right, commonest / len(ids), len(ids)),
             notices=facts.notices,
         ),
         agreement=_agreement(members),

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from reticent import opening
-from reticent.ambient import fixed
+from reticent import user_files
 from reticent.auditing.exposure import count_exposed, exposure
 from reticent.data.load import load
 from reticent.data.records import Records
@@ -21,18 +20,20 @@ from reticent.jobs import document
 from reticent.jobs.comparison.sources import Finished, place
 from reticent.jobs.config import OWN, Job, by_record, called, gather
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
-from reticent.jobs.reading import read_document
+from reticent.jobs.read_audit import read_document
 from reticent.jobs.work import RecordsReported, Work
 from reticent.options import AuditConfig, Options
-from reticent.population.gather import signals
+from reticent.population.in_store import using
+from reticent.population.stored_signals import signals
 from reticent.population.train import Callback, train
-from reticent.population.using import using
 from reticent.procedures.user import told
 from reticent.report.csv import records as as_csv
+from reticent.report.csv import text as text_of
 from reticent.report.kinds import page
 from reticent.report.output import AUDIT, RECORD_LIST, Output
 from reticent.say import exposure as say_exposure
 from reticent.say import locate as say
+from reticent.torch_state import fixed
 
 OUT = "reticent-records"
 """Folder for the files, where none is given."""
@@ -87,7 +88,7 @@ def locate_records(
         >>> print(found.rows[0]["record"])  # doctest: +SKIP
     """
     if isinstance(source, (str, Path)) and Path(source).suffix != ".toml":
-        return again(opening.path(source), values, checked)
+        return again(user_files.path(source), values, checked)
     if source is None or isinstance(source, (str, Path, AuditConfig)):
         refuse(values, "locate records", SILENT)
         job = called(source, values, attacked=False)
@@ -99,7 +100,7 @@ def locate_records(
 def again(path: Path, values: Options, checked: Callable[[Path], None] | None = None) -> LocatedRecords:
     """Take the records of a finished audit; trains and measures nothing."""
     given = {key: value for key, value in values.items() if value is not None}
-    out = opening.path(given.pop("out", OUT))
+    out = user_files.path(given.pop("out", OUT))
     if given:
         raise SpecError(
             f"{next(iter(given))}: the numbers are those of the finished audit at {path}, which it would not change: "
@@ -220,7 +221,7 @@ def read_rows(path: Path) -> list[RecordRow]:
 
 def _value(key: str, text: str) -> Any:
     if key == "label_name" or key.startswith(GROUP):
-        return text
+        return text_of(text)
     if text == "":
         return None
     return int(text) if key in WHOLE else float(text)

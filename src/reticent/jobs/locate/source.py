@@ -12,7 +12,7 @@ import torch
 from numpy.typing import ArrayLike, NDArray
 from torch import Tensor, nn
 
-from reticent import arrays, checks, opening, seeds
+from reticent import arrays, checks, seeds, user_files
 from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, RolesError, SpecError
@@ -226,7 +226,7 @@ def _materials(records: Records, given: Any, config: AuditConfig, prepare: Prepa
 
 def member_ids(given: ArrayLike | str | Path, records: int, what: str = "members") -> NDArray[np.int64]:
     """Read which records are members, or have another role."""
-    values = _read(opening.path(given), what) if isinstance(given, (str, Path)) else arrays.array(given, what)
+    values = _read(user_files.path(given), what) if isinstance(given, (str, Path)) else arrays.array(given, what)
     if values.dtype == np.bool_:
         if values.shape != (records,):
             raise InputError(f"{what}: expected {records} truth values, one a record, got shape {values.shape}")
@@ -246,11 +246,11 @@ def _read(path: Path, what: str) -> NDArray[Any]:
     if not path.is_file():
         raise MissingFileError(f"no file {str(path)!r}: expected the row numbers of the {what}")
     try:
-        opening.check(path)
+        user_files.check(path)
         if path.suffix.lower() == ".npy":
             found: NDArray[Any] = np.load(path, allow_pickle=False)
             return found
-        return np.array([int(line) for line in opening.text(path).split()], dtype=np.int64)
+        return np.array([int(line) for line in user_files.text(path).split()], dtype=np.int64)
     except (ValueError, OSError, EOFError) as error:
         raise CorruptFileError(
             f"{path}: expected row numbers, as .npy or as text of one number a line, got {error}"

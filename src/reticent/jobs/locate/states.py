@@ -12,7 +12,7 @@ import torch
 from safetensors import SafetensorError
 from safetensors.torch import load_file
 
-from reticent import opening
+from reticent import user_files
 from reticent.errors import CorruptFileError, MissingFileError
 from reticent.sparsify.compact import unpacked
 
@@ -24,7 +24,7 @@ DAMAGED = "it is cut off or damaged: copy or download it again"
 
 def read(path: str | Path) -> dict[str, Any]:
     """Read what holds a state; nothing in the file is run, and its content says how it is read, not its name."""
-    file = opening.path(path)
+    file = user_files.path(path)
     if file.is_dir():
         raise MissingFileError(
             f"{file} is a folder: expected the file of a network's weights, give one that lies in it"
@@ -32,7 +32,7 @@ def read(path: str | Path) -> dict[str, Any]:
     if not file.is_file():
         raise MissingFileError(f"no file {str(file)!r}: expected the weights of a network")
     try:
-        opening.check(file)
+        user_files.check(file)
         with file.open("rb") as stream:
             head = stream.read(9)
         found: Any = _safetensors(file) if head[8:] == b"{" else _torch(file, head)

@@ -10,7 +10,6 @@ from typing import Any
 from numpy.typing import ArrayLike
 from torch import nn
 
-from reticent.ambient import fixed
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
 from reticent.findings.locate import InitialState, ScoredModel, WeightsDocument, WeightsEnvironment
@@ -24,12 +23,13 @@ from reticent.locate.layer_kinds import layer_kinds
 from reticent.locate.scoring import Scores
 from reticent.locate.weights import Scoring
 from reticent.options import AuditConfig
-from reticent.population.using import using
+from reticent.population.in_store import using
 from reticent.population.worker import choose_device
 from reticent.report.kinds import page
 from reticent.report.output import WEIGHTS, Output
 from reticent.say import locate as say
 from reticent.spec import full
+from reticent.torch_state import fixed
 from reticent.training.memory import peak
 
 FOLDER = "reticent-locate"

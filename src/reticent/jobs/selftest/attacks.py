@@ -17,7 +17,7 @@ from reticent.findings.numbers import ShareEstimate
 from reticent.findings.selftest import Fault
 from reticent.jobs import attack as job
 from reticent.jobs.scoring import Settings, attacked
-from reticent.jobs.selftest import made
+from reticent.jobs.selftest import synthetic
 from reticent.jobs.selftest.checks import Checks, check, near, number, within
 from reticent.spec import Spec
 
@@ -28,8 +28,8 @@ NULL_CONFIDENCE = 0.999
 TRAP_RECORDS = 1000
 TRAP_LIMIT = 0.092
 """Five standard errors of an AUC over 500 members and as many others, where membership tells nothing."""
-TRAP_TARGETS = (0, 2, made.TRAP_MODELS - 1)
-FEW: tuple[tuple[int, made.Tail], ...] = ((4, "heavy"), (4, "skewed"), (5, "skewed"))
+TRAP_TARGETS = (0, 2, synthetic.TRAP_MODELS - 1)
+FEW: tuple[tuple[int, synthetic.Tail], ...] = ((4, "heavy"), (4, "skewed"), (5, "skewed"))
 FEW_RECORDS = 3000
 FEW_LIMIT = 0.03
 """Five standard deviations of that AUC over 60 drawings; counts that differ give LiRA 0.55."""
@@ -47,8 +47,8 @@ def networks() -> Checks:
     """Check attacks that fit a network in all these ways, by options that take little time."""
     specs, targets = _specs(fitted=True), np.arange(0, 16, 2)  # these share a fit
     yield from _leak(specs, targets)
-    settings = Settings(made.SEED, replicates=400, confidence=NULL_CONFIDENCE)
-    problem = replace(made.problem(0.0, 16, 600, "null"), targets=targets)
+    settings = Settings(synthetic.SEED, replicates=400, confidence=NULL_CONFIDENCE)
+    problem = replace(synthetic.problem(0.0, 16, 600, "null"), targets=targets)
     found = attacked(problem, list(specs.values()), settings).audits
     yield from _nothing_found({f"{audit.name}-null": audit.auc for audit in found})
     yield from _own_references(specs, TRAP_TARGETS[:1], (0,))
@@ -64,11 +64,11 @@ def leak() -> Checks:
 
 
 def _leak(specs: Mapping[str, Spec], targets: Ints) -> Checks:
-    problem = replace(made.problem(3.0, 16, 300, "leak"), targets=targets)
+    problem = replace(synthetic.problem(3.0, 16, 300, "leak"), targets=targets)
     members = problem.members
     for name, spec in specs.items():
-        scores = attacks.score(spec, problem, made.SEED)
-        area = made.auc(scores, members)
+        scores = attacks.score(spec, problem, synthetic.SEED)
+        area = synthetic.auc(scores, members)
         cause = Fault.ATTACK_SIGN if area < 1 - LEAST else Fault.ATTACK_BLIND
         yield check(name, f"AUC at least {LEAST}", f"AUC {number(area)}", area >= LEAST, cause)
         swapped = float(np.mean(roc.auc(scores, ~members)))
@@ -77,7 +77,7 @@ def _leak(specs: Mapping[str, Spec], targets: Ints) -> Checks:
 
 def null() -> Checks:
     """Attack signals that leak nothing, through the whole path of an audit."""
-    problem = made.problem(0.0, 16, 600, "null")
+    problem = synthetic.problem(0.0, 16, 600, "null")
     specs = _specs(fitted=False)
     alone = [name for name in specs if not attacks.needs_models(name)]
     done = job.attack(
@@ -85,13 +85,13 @@ def null() -> Checks:
         logits=np.asarray(problem.signals.logits),
         membership=problem.membership,
         attacks=alone,
-        seed=made.SEED,
+        seed=synthetic.SEED,
         confidence=NULL_CONFIDENCE,
         replicates=400,
     )
     areas = {one.name: one.auc for one in done.findings.attacks}
     rest = [spec for name, spec in specs.items() if name not in areas]
-    settings = Settings(made.SEED, replicates=400, confidence=NULL_CONFIDENCE)
+    settings = Settings(synthetic.SEED, replicates=400, confidence=NULL_CONFIDENCE)
     areas |= {audit.name: audit.auc for audit in attacked(problem, rest, settings).audits}
     yield from _nothing_found(areas)
     epsilon = done.findings.epsilon
@@ -113,8 +113,8 @@ def _few_models() -> Checks:
             continue
         areas = []
         for models, shape in FEW:
-            problem = made.tails(models, FEW_RECORDS, shape)
-            areas.append(made.auc(attacks.score(name, problem, made.SEED), problem.membership.matrix))
+            problem = synthetic.tails(models, FEW_RECORDS, shape)
+            areas.append(synthetic.auc(attacks.score(name, problem, synthetic.SEED), problem.membership.matrix))
         worst = max(areas, key=lambda area: abs(area - 0.5))
         yield within(f"{name}-few-models", 0.5 - FEW_LIMIT, 0.5 + FEW_LIMIT, worst, Fault.REFERENCE_COUNT)
 
@@ -133,17 +133,20 @@ def own_references() -> Checks:
 
 
 def _own_references(specs: Mapping[str, Spec], trapped: tuple[int, ...], turned: tuple[int, ...]) -> Checks:
-    plain = replace(made.problem(2.0, 12, 120, "flip"), targets=np.array(turned))
+    plain = replace(synthetic.problem(2.0, 12, 120, "flip"), targets=np.array(turned))
     for name, spec in specs.items():
         held = max(1, attacks.ATTACKS[spec.method].needs(spec).references_in)
-        traps = [made.trap(target, TRAP_RECORDS, held) for target in trapped]
-        areas = [made.auc(attacks.score(spec, trap, made.SEED), trap.membership.matrix[trap.targets]) for trap in traps]
+        traps = [synthetic.trap(target, TRAP_RECORDS, held) for target in trapped]
+        areas = [
+            synthetic.auc(attacks.score(spec, trap, synthetic.SEED), trap.membership.matrix[trap.targets])
+            for trap in traps
+        ]
         worst = max(areas, key=lambda area: abs(area - 0.5))
         yield within(f"{name}-trap", 0.5 - TRAP_LIMIT, 0.5 + TRAP_LIMIT, worst, Fault.OWN_REFERENCE)
-        scores = attacks.score(spec, plain, made.SEED)
+        scores = attacks.score(spec, plain, synthetic.SEED)
         changed = 0
         for row, target in enumerate(turned):
-            other = attacks.score(spec, made.flipped(plain, target), made.SEED)[0]
+            other = attacks.score(spec, synthetic.flipped(plain, target), synthetic.SEED)[0]
             changed += int(np.count_nonzero(other != scores[row]))
         told = "own row told wrong: 0 scores change"
         yield check(f"{name}-row", told, f"{changed} scores change", changed == 0, Fault.OWN_REFERENCE)

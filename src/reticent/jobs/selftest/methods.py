@@ -12,7 +12,7 @@ from reticent.attacks.rmia import Rmia
 from reticent.auditing import exposure
 from reticent.data.membership import Membership
 from reticent.findings.selftest import Fault
-from reticent.jobs.selftest import made
+from reticent.jobs.selftest import synthetic
 from reticent.jobs.selftest.checks import Checks, check, near, number, twin
 from reticent.signals import matrix
 from reticent.signals.matrix import Signals
@@ -66,7 +66,7 @@ def memorisation() -> Checks:
 
 def formulas() -> Checks:
     """Compare the loss attack, LiRA and RMIA with their definitions, target by target and record by record."""
-    problem = made.problem(2.0, 12, 60, "formulas")
+    problem = synthetic.problem(2.0, 12, 60, "formulas")
     logits = np.asarray(problem.signals.logits)
     at = (slice(None), np.arange(60), problem.signals.labels)
     loss = np.log(np.exp(logits).sum(axis=2)) - logits[at]
@@ -80,7 +80,7 @@ def formulas() -> Checks:
         )
 
 
-def _lira(problem: Problem) -> made.Floats:
+def _lira(problem: Problem) -> synthetic.Floats:
     """Carlini et al. (2022), algorithm 1: log N(margin; IN) - log N(margin; OUT), from equally many other models."""
     margins = np.asarray(problem.signals.margins)[:, :, 0]
     inside = problem.membership.matrix
@@ -97,7 +97,7 @@ def _lira(problem: Problem) -> made.Floats:
     return result
 
 
-def _rmia(problem: Problem, p: made.Floats, gamma: float) -> made.Floats:
+def _rmia(problem: Problem, p: synthetic.Floats, gamma: float) -> synthetic.Floats:
     """Zarifzadeh et al. (2024), equation 2: the share of other records z with LR(x, z) > gamma; p is ``(M, N)``."""
     inside = problem.membership.matrix
     result = np.empty(p.shape)

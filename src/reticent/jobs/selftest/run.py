@@ -3,13 +3,13 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from reticent.ambient import fixed
 from reticent.errors import InputError, UnknownNameError
 from reticent.findings.selftest import Check, Fault, Selftested
 from reticent.jobs.document import versions
-from reticent.jobs.selftest import asking, attacks, engine, methods, statistics
+from reticent.jobs.selftest import attacks, methods, queries, statistics, training
 from reticent.jobs.selftest.checks import Checks, check
 from reticent.say.selftest import FAULTS, sentence
+from reticent.torch_state import fixed
 
 GROUPS: dict[str, Callable[[], Checks]] = {
     "metrics": statistics.metrics,
@@ -23,9 +23,9 @@ GROUPS: dict[str, Callable[[], Checks]] = {
     "null": attacks.null,
     "own-references": attacks.own_references,
     "networks": attacks.networks,
-    "eval-mode": asking.eval_mode,
-    "optimizers": engine.optimizers,
-    "engine": engine.engine,
+    "eval-mode": queries.eval_mode,
+    "optimizers": training.optimizers,
+    "engine": training.engine,
 }
 """Every group of checks, by name, the cheap ones first (``docs/selftest.md``)."""
 

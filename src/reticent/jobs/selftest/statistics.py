@@ -13,7 +13,7 @@ from reticent.auditing.epsilon.gaussian import gaussian_delta, gaussian_epsilon
 from reticent.auditing.epsilon.one_run import one_run_epsilon
 from reticent.findings.selftest import Fault
 from reticent.jobs.selftest.checks import Checks, check, near, number, within
-from reticent.jobs.selftest.made import SEED, Floats
+from reticent.jobs.selftest.synthetic import SEED, Floats
 
 EACH = 20_000
 """Members, and as many others."""

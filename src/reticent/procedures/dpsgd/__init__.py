@@ -18,7 +18,7 @@ from reticent.errors import SpecError
 from reticent.findings.training import ProcedureFacts, Proof
 from reticent.objectives import OBJECTIVES
 from reticent.procedures.base import Trained, begun, objective, own, snapshot
-from reticent.procedures.dpsgd import accounting, extra, gradients, layers
+from reticent.procedures.dpsgd import accounting, gradients, layers, opacus_import
 from reticent.procedures.dpsgd.run import Mechanism, PrivateRun, sample_rate, steps_an_epoch
 from reticent.spec import Spec
 from reticent.training.loop import fit
@@ -85,7 +85,7 @@ def check(recipe: Recipe) -> None:
             "clip_norm cannot be used with dpsgd, which clips each record's gradient: leave it out and set max_norm "
             f"of dpsgd instead (got clip_norm {recipe.clip_norm:g})"
         )
-    extra.needed()
+    opacus_import.needed()
 
 
 def check_members(recipe: Recipe, members: int) -> None:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.errors import ModelError, SpecError
-from reticent.procedures.dpsgd import extra
+from reticent.procedures.dpsgd import opacus_import
 
 CELLS = 2**19
 """How finely the PRV accountant may divide the privacy loss: about 50 MB and half a second."""
@@ -158,7 +158,7 @@ def _tried(source: str, noise: float, steps: Steps) -> float | None:
 @lru_cache(maxsize=64)
 def _rdp_of_one(noise: float, rate: float) -> NDArray[np.float64]:
     """Compute the Renyi divergence of one step at every order. Cost: milliseconds, most of it for the fractions."""
-    found = extra.module("accountants.analysis.rdp").compute_rdp(
+    found = opacus_import.module("accountants.analysis.rdp").compute_rdp(
         q=rate, noise_multiplier=noise, steps=1, orders=list(ORDERS)
     )
     return np.asarray(found, dtype=np.float64)
@@ -166,7 +166,7 @@ def _rdp_of_one(noise: float, rate: float) -> NDArray[np.float64]:
 
 def _rdp(noise: float, rate: float, count: int, delta: float) -> float:
     total = _rdp_of_one(noise, rate) * count
-    spend = extra.module("accountants.analysis.rdp").get_privacy_spent
+    spend = opacus_import.module("accountants.analysis.rdp").get_privacy_spent
     return float(spend(orders=list(ORDERS), rdp=total, delta=delta)[0])
 
 
@@ -177,7 +177,7 @@ def _prv(noise: float, steps: Steps) -> float:
     Here the error is 0.01, or less where epsilon is below 2 and more where it is above 10 (0.005 and 0.001 of epsilon),
     or what `CELLS` allow; it is added to epsilon.
     """
-    part = extra.module("accountants.analysis.prv")
+    part = opacus_import.module("accountants.analysis.prv")
     rest = steps.delta / 1000  # Of delta, for what is cut off: Opacus' own choice.
     total = _rdp(noise, steps.rate, steps.count, rest / 4)
     single = _rdp(noise, steps.rate, 1, rest / (8 * steps.count))

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.nn.modules.conv import _ConvNd
 
 from reticent.errors import ModelError
-from reticent.procedures.dpsgd import extra
+from reticent.procedures.dpsgd import opacus_import
 
 AT_ONCE = 2**27
 """How many numbers may be written down at once to take norms: 512 MiB."""
@@ -248,7 +248,7 @@ def _contiguous(_: nn.Module, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 def _hooked(model: nn.Module) -> Any:
     """Attach Opacus' hooks."""
     try:
-        return extra.module("grad_sample").GradSampleModule(model, loss_reduction="sum", strict=True)
+        return opacus_import.module("grad_sample").GradSampleModule(model, loss_reduction="sum", strict=True)
     except (NotImplementedError, ValueError) as error:
         raise ModelError(f"dpsgd: Opacus cannot give per-record gradients of this model: {error}") from None
 

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn.modules.batchnorm import _BatchNorm
 
 from reticent.errors import ModelError
-from reticent.procedures.dpsgd import extra
+from reticent.procedures.dpsgd import opacus_import
 
 GROUPS, CHANNELS = 32, 4
 """Most groups, and fewest channels a group, of a GroupNorm that replaces a BatchNorm."""
@@ -50,7 +50,7 @@ def out_of_place(model: nn.Module) -> None:
 
 def check(model: nn.Module) -> None:
     """Refuse layers without per-record gradients, and statistics that no noise protects."""
-    validators = extra.module("validators").ModuleValidator.VALIDATORS
+    validators = opacus_import.module("validators").ModuleValidator.VALIDATORS
     refused = [
         f"{name or 'the model'} ({type(module).__name__})"
         for name, module in model.named_modules()

@@ -165,7 +165,7 @@ def _cards(said: Verdict) -> list[b.Card]:
 
 
 def _epsilon(document: AuditDocument, audits: Sequence[Audit]) -> tuple[b.Block, ...]:
-    return () if document.epsilon is None else epsilon.blocks(document.epsilon, audits)
+    return () if document.epsilon is None else epsilon.blocks(document.epsilon, audits, document.data.unit)
 
 
 def _records(

@@ -15,8 +15,8 @@ def card(found: EpsilonAudit) -> b.Card:
     return b.Card("Epsilon, at least", say.shown(found.lower or 0), say.note(found))
 
 
-def blocks(found: EpsilonAudit, audits: Sequence[Audit]) -> tuple[b.Block, ...]:
-    """Show the bound over all attacks, and those of each attack by each method."""
+def blocks(found: EpsilonAudit, audits: Sequence[Audit], unit: str | None) -> tuple[b.Block, ...]:
+    """Show the bound over all attacks, and those of each attack by each method; of units of a column, where given."""
     assert found.delta is not None
     assert found.confidence is not None
     here = f" Here delta is {plain(found.delta)} and the confidence {level(found.confidence)}, one-sided."
@@ -26,7 +26,7 @@ def blocks(found: EpsilonAudit, audits: Sequence[Audit]) -> tuple[b.Block, ...]:
         b.Prose(say.measured(found), only=b.TERMINAL),  # What ends the sentence stands among the notices there.
         *b.only(b.DOCUMENTS, *_alarms(found)),
         *b.only(b.PAGE, *_bars(found)),
-        b.Prose(say.MEANING + here, only=b.DOCUMENTS),
+        b.Prose(say.meaning(unit) + here, only=b.DOCUMENTS),
         *b.only(b.DOCUMENTS, *_by_attack(found, audits)),
     )
 

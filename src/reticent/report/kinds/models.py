@@ -57,7 +57,8 @@ def _by_model(document: AuditDocument, best: Audit) -> b.Table:
         right = facts and facts.accuracy_members, facts and facts.accuracy_non_members
         area = estimate(None if target is None else target.auc)
         rows.append((str(model), count(members), *map(percent, right), area))
-    heads = ("Model", "Members", "Accuracy, members", "Accuracy, non-members", f"AUC of {short(best.name, 40)}")
+    trained = "Members" if document.data.unit is None else "Members' records"
+    heads = ("Model", trained, "Accuracy, members", "Accuracy, non-members", f"AUC of {short(best.name, 40)}")
     return b.table("Accuracy and leak of each model", heads, rows, key="models-table")
 
 

@@ -151,12 +151,12 @@ def _numbers(document: StudyDocument, claims: Numbered) -> Iterator[b.Line]:
     for number, claim in claims.items():
         for part in (part for one in claim.kinds for part in one.parts):
             of.setdefault(part, []).append(number)
-    only = f", {document.settings[0].label}" if len(document.settings) == 1 else ""
     for part, numbers in of.items():
         why = (REASONS[part.reason],) if part.reason else ()
         needed = "" if part.mean is None else asked(part)
         said = b.Cell(f"{MARKS[part.answer]} {part.answer}", None, why)
-        yield part.label.removesuffix(only), spans(numbers), _cell(part, part.metric), needed, said
+        label = f"{part.label}, {part.setting}" if part.setting and len(document.settings) > 1 else part.label
+        yield label, spans(numbers), _cell(part, part.metric), needed, said
 
 
 def _rules(claims: Numbered) -> Iterator[b.Line]:

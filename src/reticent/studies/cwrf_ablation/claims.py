@@ -78,7 +78,7 @@ def _crash(*pairs: tuple[str, str]) -> Parts:
         for rate in one.options["rates"]:
             for first, second in pairs:
                 number = results.get(one.key, named(f"{first} - {second}", rate), "accuracy")
-                label = f"accuracy, {named(f'{first} against {second}', rate)}, {one.label}"
+                label = f"accuracy, {named(f'{first} against {second}', rate)}"
                 yield reaches(label, number, CRASH, metric="points")
 
     return _given(ask)
@@ -87,7 +87,7 @@ def _crash(*pairs: tuple[str, str]) -> Parts:
 def _least(results: Results, one: Setting) -> Iterator[Part]:
     """Ask of the smallest rate whether A3 is more accurate than training from scratch."""
     pair = named("A3 - scratch", min(one.options["rates"]))
-    label = f"accuracy, {pair.replace(' - ', ' against ')}, {one.label}"
+    label = f"accuracy, {pair.replace(' - ', ' against ')}"
     yield better(label, results.get(one.key, pair, "accuracy"), 0.0, metric="points")
 
 
@@ -98,7 +98,7 @@ def _chance(results: Results, one: Setting) -> Iterator[Part]:
     each_seed = [[number.value for number in seed if number is not None] for seed in known]
     whole = all(len(values) == len(rows) for values in each_seed)
     number = Pooled(tuple(Estimate(median(values)) for values in each_seed)) if whole else None
-    label = f"accuracy right after rewinding, A3, the middle over r, {one.label}"
+    label = "accuracy right after rewinding, A3, the middle over r"
     yield reaches(label, number, ABOUT_CHANCE, lower=True, metric="share")
 
 

@@ -111,7 +111,7 @@ def _printed(name: str, metric: str) -> Asked:
         left = results.get(one.key, title, its)
         least = 0.0 if left is None else _least(metric, left.value)
         number = results.get(one.key, alone(title), its)
-        label = f"{METRICS[its].label}, {alone(title)}, {one.label}"
+        label = f"{METRICS[its].label}, {alone(title)}"
         yield voided(better(label, number, least, lower=True, metric="difference"), void)
         yield voided(difference(results, one, alone(title), "accuracy", no_worse), void)
 
@@ -156,7 +156,7 @@ def _kept(results: Results, one: Setting) -> Iterator[Part]:
 def _steadier(results: Results, one: Setting, title: str) -> Iterator[Part]:
     if one.base["dataset"] not in BETTER:
         number = results.get(one.key, alone(title), "spread")
-        label = f"logarithm of the ratio of accuracy's deviations, CWRF on {title}, {one.label}"
+        label = f"logarithm of the ratio of accuracy's deviations, CWRF on {title}"
         part = better(label, number, STEADIER, lower=True, metric="difference")
         yield voided(part, _void(results, one, title, *ATTACKS))
 
@@ -164,9 +164,9 @@ def _steadier(results: Results, one: Setting, title: str) -> Iterator[Part]:
 def _recovers(results: Results, one: Setting, title: str) -> Iterator[Part]:
     if one.base["dataset"] == "cifar100":
         number = results.get(one.key, title, "accuracy")
-        yield reaches(f"accuracy, {title}, {one.label}", number, COLLAPSED, lower=True, metric="share")
+        yield reaches(f"accuracy, {title}", number, COLLAPSED, lower=True, metric="share")
         more = results.get(one.key, alone(title), "accuracy")
-        yield better(f"accuracy, CWRF on {title}, {one.label}", more, RECOVERED, metric="points")
+        yield better(f"accuracy, CWRF on {title}", more, RECOVERED, metric="points")
 
 
 def _gains(name: str, metric: str) -> Claim:

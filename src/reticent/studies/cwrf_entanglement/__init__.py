@@ -59,7 +59,7 @@ def _all(asked: Mapping[str, str]) -> Parts:
     """Ask of correlations over all weights, by metric, whether they are strong."""
     return each(
         lambda results, one: [
-            reaches(f"{name}, {one.label}", results.get(one.key, ALL, metric), STRONG) for metric, name in asked.items()
+            reaches(f"{name}", results.get(one.key, ALL, metric), STRONG) for metric, name in asked.items()
         ]
     )
 
@@ -70,19 +70,19 @@ def _main_part(results: Results, one: Setting) -> str:
 
 def _main(results: Results, one: Setting) -> Iterator[Part]:
     row = _main_part(results, one)
-    yield reaches(f"Pearson, {row}, {one.label}", results.get(one.key, row, "pearson"), STRONG)
+    yield reaches(f"Pearson, {row}", results.get(one.key, row, "pearson"), STRONG)
 
 
 def _norm(results: Results, one: Setting) -> Iterator[Part]:
     row = _main_part(results, one)
     number = results.get(one.key, f"{row} - Norm", "pearson")
     if "Norm" in results.rows(one.key):
-        yield better(f"Pearson, {row} less norm layers, {one.label}", number, APART, metric="difference")
+        yield better(f"Pearson, {row} less norm layers", number, APART, metric="difference")
 
 
 def _few(results: Results, one: Setting) -> Iterator[Part]:
     number = results.get(one.key, list(TOPS)[-1], "vulnerability")
-    yield reaches(f"share of the vulnerability in the top 5 %, {one.label}", number, MOST, metric="share")
+    yield reaches("share of the vulnerability in the top 5 %", number, MOST, metric="share")
 
 
 CLAIMS = (

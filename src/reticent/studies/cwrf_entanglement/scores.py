@@ -5,7 +5,6 @@ from collections.abc import Mapping
 import numpy as np
 from torch import Tensor, nn
 
-from reticent.ambient import fixed
 from reticent.findings.study import CloudPanel
 from reticent.jobs.locate.numbers import by_kind, held
 from reticent.locate.correlation import agreement, pairs
@@ -15,6 +14,7 @@ from reticent.locate.weights import Scoring, score
 from reticent.population.worker import Made, Maker
 from reticent.store import Store
 from reticent.studies.measured import initial
+from reticent.torch_state import fixed
 
 NAMES = dict(zip(KINDS, ("Conv", "Att+MLP", "Linear", "Norm", "Embedding", "Other"), strict=True))
 """Kind of layer -> name in the paper's table."""

@@ -106,7 +106,7 @@ def _asked(of: Callable[[str], tuple[str, str]], metric: str, ask: Callable[...,
             pair = beside(*of(title))
             what = "time" if metric == TIME else "memory"
             number = results.get(one.key, pair, metric)
-            yield ask(f"relative {what}, {pair}, {one.label}", number, level, lower=True, metric="difference")
+            yield ask(f"relative {what}, {pair}", number, level, lower=True, metric="difference")
 
     return each(parts)
 

@@ -71,10 +71,10 @@ def _trade(name: str, title: str, *, stronger: bool, dataset: str = "") -> Parts
             return
         pair, metrics = beside(name, title), [f"auc_{attack}" for attack in attacks(one, stronger=stronger)]
         number = results.get(one.key, pair, "accuracy")
-        yield metrics[0], how(f"accuracy, {pair}, {one.label}", number, POINTS, metric="points")
+        yield metrics[0], how(f"accuracy, {pair}", number, POINTS, metric="points")
         for metric in metrics:
             number = results.get(one.key, pair, metric)
-            yield metric, no_worse(label(metric, pair, one), number, AUC, lower=True, metric="difference")
+            yield metric, no_worse(label(metric, pair), number, AUC, lower=True, metric="difference")
 
     return each(lambda results, one: given(results, one, title, ask(results, one)) if _has(one, title) else ())
 
@@ -84,7 +84,7 @@ def _correct(results: Results, one: Setting) -> Iterator[Part]:
     for title in one.options["defenses"] if shown(one, "cifar100") else ():
         pair = beside(rows.with_pptp(title), title)
         number = results.get(one.key, pair, RIGHT)
-        yield no_worse(label(RIGHT, pair, one), number, BY_ACCURACY + AUC, metric="difference")
+        yield no_worse(label(RIGHT, pair), number, BY_ACCURACY + AUC, metric="difference")
 
 
 def _lower(title: str, name: str, prefix: str = "") -> Parts:

@@ -70,7 +70,7 @@ def _middle(names: tuple[str, ...], *, stronger: bool, less: bool) -> Parts:
                 number = results.get(one.key, half(name), metric)
                 yield (
                     metric,
-                    reaches(label(metric, half(name), one), number, 0.0, lower=not less, metric="difference"),
+                    reaches(label(metric, half(name)), number, 0.0, lower=not less, metric="difference"),
                 )
 
     return _given(ask, stronger=stronger)
@@ -104,10 +104,10 @@ def _as_good() -> Parts:
     def ask(results: Results, one: Setting) -> Iterator[tuple[str, Part]]:
         metrics = [f"auc_{attack}" for attack in attacks(one, stronger=False)]
         number = results.get(one.key, pair, "accuracy")
-        yield metrics[0], no_worse(f"accuracy, {pair}, {one.label}", number, POINTS, metric="points")
+        yield metrics[0], no_worse(f"accuracy, {pair}", number, POINTS, metric="points")
         for metric in metrics:
             number = results.get(one.key, pair, metric)
-            yield metric, no_worse(label(metric, pair, one), number, AUC, lower=True, metric="difference")
+            yield metric, no_worse(label(metric, pair), number, AUC, lower=True, metric="difference")
 
     return _given(ask, stronger=False)
 

@@ -115,9 +115,9 @@ def given(
         yield voided(part, void)
 
 
-def label(metric: str, what: str, one: Setting) -> str:
+def label(metric: str, what: str) -> str:
     """Call a part."""
-    return f"{METRICS[metric].name or METRICS[metric].label}, {what}, {one.label}"
+    return f"{METRICS[metric].name or METRICS[metric].label}, {what}"
 
 
 SAME = f"accuracy is higher by {100 * POINTS:g} points or more, and no AUC by {AUC:g} or more"

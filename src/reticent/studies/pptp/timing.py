@@ -13,7 +13,6 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
-from reticent.ambient import fixed
 from reticent.errors import ModelError
 from reticent.population.population import Population
 from reticent.population.worker import Maker
@@ -21,6 +20,7 @@ from reticent.procedures import PROCEDURES
 from reticent.procedures.base import undefended
 from reticent.procedures.costs import cut
 from reticent.store import Run, Store
+from reticent.torch_state import fixed
 from reticent.training.memory import peak
 
 SETTLED = {"MALLOC_MMAP_THRESHOLD_": str(2**16)}

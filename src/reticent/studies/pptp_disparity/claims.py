@@ -1,6 +1,7 @@
 """The claims of `pptp-disparity`; the rules were fixed before anything was measured."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from reticent.locate.onset import first
 from reticent.studies.base import Claim, Results, Setting, each
@@ -27,8 +28,9 @@ def against(stage: str) -> str:
 
 def _effect(results: Results, one: Setting, name: str, *, safe: bool, called: str = "") -> Part:
     """Ask whether the effect of a stage shows no trace of membership, or does."""
-    label = f"effect, {called or name}, {one.label}"
-    return reaches(label, results.get(one.key, name, "effect"), 0.5 + MARGIN, lower=safe)
+    label = f"effect, {called or name}"
+    part = reaches(label, results.get(one.key, name, "effect"), 0.5 + MARGIN, lower=safe)
+    return replace(part, setting=one.label)
 
 
 def _early(results: Results, one: Setting) -> Iterator[Part]:
@@ -72,7 +74,7 @@ def _levels(results: Results, one: Setting) -> Iterator[Part]:
     others = dict.fromkeys(name for name in known if name.startswith(RIVAL)) or [RIVAL]
     for name in (LEVELS, *others):
         number = results.get(one.key, name, "probe")
-        yield better(f"probe, {name}, {one.label}", number, GAIN, metric="points")
+        yield better(f"probe, {name}", number, GAIN, metric="points")
 
 
 CLAIMS = (

@@ -39,7 +39,7 @@ def _slope(rows: str) -> Parts:
 
     def ask(results: Results, one: Setting) -> Iterator[Part]:
         lost = reaches(
-            f"relative loss of accuracy, {rows}, {one.label}",
+            f"relative loss of accuracy, {rows}",
             results.get(one.key, rows, "relative_loss"),
             LOSS,
             metric="difference",
@@ -48,7 +48,7 @@ def _slope(rows: str) -> Parts:
         yield voided(lost, void)
         for times, under in zip(ENDS, (False, True), strict=True):
             number = results.get(one.key, less(rows, times), "relative_gain")
-            part = reaches(f"{less(rows, times)}, {one.label}", number, 0.0, lower=under, metric="difference")
+            part = reaches(less(rows, times), number, 0.0, lower=under, metric="difference")
             yield voided(part, void)
 
     return each(ask)

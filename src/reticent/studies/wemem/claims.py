@@ -80,7 +80,7 @@ def _too_strong(options: Options) -> list[Rows]:
 def _memorised(results: Results, one: Setting) -> Iterator[Part]:
     for name in (DENSE, PRUNED):
         number = results.get(one.key, of_members(name), "tpr_lira_0.01")
-        yield better(f"LiRA TPR at 1 %, {of_members(name)}, {one.label}", number, RISE, metric="points")
+        yield better(f"LiRA TPR at 1 %, {of_members(name)}", number, RISE, metric="points")
 
 
 def _outperforms(method: str) -> Parts:
@@ -101,7 +101,7 @@ def _time(metric: str) -> Parts:
         name = ours(one.options)["rsw"]
         number = results.get(one.key, beside(name, PRUNED), metric)
         yield better(
-            f"time of pruning by share, {name} against {PRUNED}, {one.label}",
+            f"time of pruning by share, {name} against {PRUNED}",
             number,
             FASTER,
             lower=True,

@@ -10,7 +10,7 @@ from pydantic.fields import FieldInfo
 
 from reticent.errors import MissingExtraError, SpecError
 from reticent.findings.clash import Clash
-from reticent.procedures.check import check
+from reticent.procedures.recipe_checks import check
 from reticent.spec import Spec, choices
 from reticent.training.recipe import Recipe
 

@@ -6,7 +6,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from reticent.ambient import fixed
 from reticent.findings.training import CostedFacts, ProbeFacts, SignalsFacts
 from reticent.objectives.base import Examples
 from reticent.objectives.imitation import Imitation
@@ -19,6 +18,7 @@ from reticent.signals.probes import Probe
 from reticent.signals.query import Seen, ask, asked_again
 from reticent.spec import canonical, full
 from reticent.store import Draft, Run
+from reticent.torch_state import fixed
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Untouched

@@ -34,13 +34,13 @@ from reticent.findings.population import Accuracy
 from reticent.findings.training import ProcedureFacts
 from reticent.jobs import document
 from reticent.jobs.blind import blind_baseline
-from reticent.jobs.hardening.ready import Ready
+from reticent.jobs.hardening.checks import Ready
 from reticent.jobs.hardening.repair import Repaired
 from reticent.jobs.imitators import imitators
 from reticent.jobs.locate.source import Weights
 from reticent.jobs.scoring import Settings, attacked, beyond
 from reticent.jobs.work import Work
-from reticent.population import gather
+from reticent.population import stored_signals
 from reticent.population.population import Population
 from reticent.population.worker import Made
 from reticent.procedures import entry
@@ -75,7 +75,7 @@ def told_apart(ready: Ready, made: Sequence[Made], store: Store) -> Baseline | N
 
     What references say of a record is known too: each was trained on a random half of both, and knows which are hard.
     """
-    signals, _ = gather.signals(ready.before, store, made)
+    signals, _ = stored_signals.signals(ready.before, store, made)
     mean = np.empty((signals.records, 1))
     for block in signals.blocks():
         mean[block, 0] = np.asarray(signals.margins[:, block], dtype=np.float64)[..., 0].mean(axis=0)
@@ -93,7 +93,7 @@ def audited(
     work: Work,
 ) -> Audited:
     """Attack a model with its references; what is found without the model is no leak."""
-    signals, _ = gather.signals(population, store, made)
+    signals, _ = stored_signals.signals(population, store, made)
     joined, target = appended(signals, seen.margins, seen.logits), ready.target
     mimics = imitators(ready.attacks, ready.before, target, seen.logits, store, ready.executor, work)
     problem = Problem.make(joined, ready.membership, [target], np.arange(target), imitators=mimics)

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from reticent.attacks.base import Problem
 from reticent.findings.population import Data, ModelFacts, Population, Unlearned
 from reticent.jobs import document
-from reticent.signals.correct import correct, knows
+from reticent.signals.correctness import correct, knows
 from reticent.signals.matrix import Signals
 
 FAR = 4.0
@@ -78,7 +78,7 @@ def _unlearned(problem: Problem, accuracies: Sequence[float], outside: Sequence[
     for model, accuracy in enumerate(accuracies):
         labels = codes[problem.membership.matrix[model]]
         commonest = np.bincount(labels).max()
-        others = (outside[model], len(codes) - len(labels)) if outside else (0.0, 0)
+        others = (outside[model], len(codes) - len(labels)) if outside else None
         found.append(document.unlearned(model, accuracy, float(commonest / len(labels)), len(labels), others))
     return tuple(one for one in found if one is not None)
 

@@ -5,8 +5,8 @@ import json
 
 import numpy as np
 import torch
-from ambient_networks import Features, blobs
 from safetensors.torch import save
+from state_networks import Features, blobs
 
 import reticent
 from reticent.jobs import audit
@@ -36,7 +36,7 @@ def _numbers(document):
 
 def _config(folder, network, **more):
     where = {"dataset": blobs(), "store": str(folder / "store"), "out": str(folder / "out")}
-    return {**where, **TRAINING, "architecture": f"ambient_networks:{network}", "models": 4, **more}
+    return {**where, **TRAINING, "architecture": f"state_networks:{network}", "models": 4, **more}
 
 
 def _audit(folder, network, **more):
@@ -60,7 +60,7 @@ def _train_function(folder, network):
     given = _config(folder, network, **ATTACKS)
     for key in ("architecture", "epochs", "batch_size", "learning_rate"):
         del given[key]
-    done = reticent.audit(train=f"ambient_networks:{function}", **given)
+    done = reticent.audit(train=f"state_networks:{function}", **given)
     return stored(folder), done.document["attacks"]
 
 
@@ -111,7 +111,7 @@ def _harden(folder, network):
     initial, after = GIVEN[network]
     rest = {key: value for key, value in _config(folder, network).items() if key not in {"architecture", "dataset"}}
     found = reticent.harden(
-        f"ambient_networks:{network}", after.state_dict(), initial=initial, dataset=_npz(folder, x, y),
+        f"state_networks:{network}", after.state_dict(), initial=initial, dataset=_npz(folder, x, y),
         members=np.flatnonzero(half), non_members=np.arange(40, 60), reference=np.arange(60, 80),
         options={"scoring_steps": 2}, **rest, **ATTACKS,
     )  # fmt: skip

@@ -8,7 +8,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 
-from reticent.ambient import fixed
 from reticent.errors import ModelError
 from reticent.findings.training import StackingFacts
 from reticent.population.population import Population
@@ -18,6 +17,7 @@ from reticent.procedures.costs import cut
 from reticent.samplers.shuffle import Shuffle
 from reticent.spec import Spec, canonical, full, identity
 from reticent.store import Draft, Store
+from reticent.torch_state import fixed
 from reticent.training.materials import Materials
 from reticent.training.memory import ran_out
 from reticent.training.recipe import Recipe, Untouched

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from safetensors import safe_open
 
 from reticent.errors import CorruptRunError
-from reticent.population.asking import ANSWERS
 from reticent.population.population import Population
+from reticent.population.signals_run import ANSWERS
 from reticent.population.training_run import history
 from reticent.population.worker import Made
 from reticent.signals.matrix import Matrix, Rows, Signals

@@ -20,7 +20,7 @@ SEVERAL = "(several)"
 """The group of the units whose records are in several groups."""
 
 
-def joined(scores: Floats, units: Units | None) -> Floats:
+def scores_of_units(scores: Floats, units: Units | None) -> Floats:
     """Join ``(T, N)`` scores of records to ``(T, U)`` of units; without units, records are what is audited."""
     return scores if units is None else np.stack([_mean(row, units) for row in scores])
 

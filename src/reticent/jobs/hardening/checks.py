@@ -30,7 +30,7 @@ from reticent.population.population import Population
 from reticent.population.worker import choose_device
 from reticent.procedures import PROCEDURES
 from reticent.procedures.base import given_state
-from reticent.procedures.check import check_records, needs
+from reticent.procedures.recipe_checks import check_records, needs
 from reticent.rounding import percent
 from reticent.say import harden as say
 from reticent.signals.queries import Queries

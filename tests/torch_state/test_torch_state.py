@@ -12,13 +12,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from ambient_networks import blobs
-from ambient_states import REFUSED, STATES, everything, settings
 from entrances import ENTRANCES, stored
+from state_networks import blobs
+from torch_states import REFUSED, STATES, everything, settings
 
 import reticent
-from reticent.ambient import fixed
 from reticent.errors import ModelError
+from reticent.torch_state import fixed
 
 pytestmark = pytest.mark.usefixtures("pages")
 HERE = Path(__file__).parent
@@ -97,7 +97,7 @@ def test_training_in_bfloat16_within_a_callers_autocast_uses_no_stale_weights(tm
 
 def _located(store, network="copying", **more):
     given = {"models": 2, "epochs": 1, "batch_size": 8, "workers": 1, "device": "cpu", "dataset": blobs(), **more}
-    architecture = network if ":" in network else f"ambient_networks:{network}"
+    architecture = network if ":" in network else f"state_networks:{network}"
     return reticent.locate_records(architecture=architecture, store=str(store), out=str(store.parent / "out"), **given)
 
 
@@ -169,12 +169,12 @@ def test_the_numbers_do_not_depend_on_the_number_of_workers(network, sets_flags,
     script = (
         "import sys; sys.path[:0] = sys.argv[4:]\n"
         "import reticent, numpy\n"
-        "from ambient_networks import blobs\n"
+        "from state_networks import blobs\n"
         "architecture, workers, folder = sys.argv[1:4]\n"
         "reticent.locate_records(architecture=architecture, workers=int(workers), store=folder + '/store', models=4,\n"
         "    out=folder + '/out', epochs=2, batch_size=8, device='cpu', dataset=blobs())\n"
     )
-    architecture = sets_flags if network == "flags" else f"ambient_networks:{network}"
+    architecture = sets_flags if network == "flags" else f"state_networks:{network}"
     for workers in ("1", "2"):
         given = [architecture, workers, str(tmp_path / workers), str(HERE)]
         subprocess.run([sys.executable, "-c", script, *given], check=True, env=_environment())

@@ -13,7 +13,7 @@ from reticent.findings.selftest import Check, Fault
 from reticent.jobs.audit import Audited, run
 from reticent.jobs.config import Job, called
 from reticent.jobs.selftest.checks import Checks, check, twin, within
-from reticent.jobs.selftest.made import SEED, Floats
+from reticent.jobs.selftest.synthetic import SEED, Floats
 from reticent.population.worker import Maker
 from reticent.store import Store
 from reticent.training.optim import optimizer

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import NoReturn
 
-from reticent import opening
+from reticent import user_files
 from reticent.errors import CorruptFileError, MissingFileError
 from reticent.findings.base import Plain
 
@@ -17,8 +17,8 @@ def read_document(path: Path) -> Plain:
         file = path / "audit.json" if path.is_dir() else path
         if path.is_dir() and not file.exists() and (path / "harden.json").is_file():
             file = path / "harden.json"
-        opening.check(file)
-        document = json.loads(opening.text(file), parse_constant=partial(_refuse, file))
+        user_files.check(file)
+        document = json.loads(user_files.text(file), parse_constant=partial(_refuse, file))
     except (FileNotFoundError, NotADirectoryError):
         raise MissingFileError(
             f"no file {str(file)!r}: expected the audit.json of `reticent audit`, the harden.json of `reticent "
@@ -30,7 +30,7 @@ def read_document(path: Path) -> Plain:
         place = f"line {error.lineno}, column {error.colno}"
         raise CorruptFileError(f"{file}: not the JSON of an audit: it was cut off or edited at {place}") from None
     except (ValueError, RecursionError):
-        raise CorruptFileError(f"{file}: not the JSON of an audit: {opening.TOO_MUCH}") from None
+        raise CorruptFileError(f"{file}: not the JSON of an audit: {user_files.TOO_MUCH}") from None
     if not isinstance(document, dict):
         raise CorruptFileError(f"{file}: expected a JSON object, got {type(document).__name__}")
     return document

@@ -12,7 +12,7 @@ from reticent.data.records import Records
 from reticent.errors import TrainingModeError
 from reticent.findings.selftest import Check, Fault
 from reticent.jobs.selftest.checks import Checks, check, twin
-from reticent.jobs.selftest.made import SEED
+from reticent.jobs.selftest.synthetic import SEED
 from reticent.signals import query as asked
 from reticent.signals.queries import Queries
 from reticent.training.data import Examples, Preparation

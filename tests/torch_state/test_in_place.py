@@ -5,11 +5,11 @@ Of a road two things are asked: the bits are the same, and the records are as th
 
 from dataclasses import replace
 
-import ambient_networks
 import numpy as np
 import pytest
+import state_networks
 import torch
-from ambient_networks import blobs, pictures, texts
+from state_networks import blobs, pictures, texts
 
 import reticent
 from reticent.data.load import of_python as own
@@ -40,7 +40,7 @@ KINDS = {"features": blobs, "pictures": pictures, "tokens": texts}
 PARTS = {
     "cwrf": {"rate": 0.2, "scoring_steps": 2},
     "dpsgd": {"noise": 0.5, "micro_batch": 3},
-    "function": {"function": "ambient_networks:fit_changing"},
+    "function": {"function": "state_networks:fit_changing"},
     "mist": {"parts": 2, "local_epochs": 1},
     "pptp": {"stage": 2},
     "selena": {"models": 3, "outside": 1},
@@ -58,7 +58,7 @@ UNMIXABLE = {("mixup", "tokens"), ("mixup-mmd", "tokens")}
 
 def recipe(network, **parts):
     return Recipe(
-        architecture=Factory(factory=f"ambient_networks:{network}"), epochs=3, batch_size=8, learning_rate=0.02, **parts
+        architecture=Factory(factory=f"state_networks:{network}"), epochs=3, batch_size=8, learning_rate=0.02, **parts
     )
 
 
@@ -241,13 +241,13 @@ def test_records_share_no_memory_with_what_a_caller_holds(caller, kind):
 
 @pytest.mark.parametrize("data", ["held", "held_pictures"])
 def test_a_training_function_that_changes_the_arrays_behind_the_data_changes_no_record(data, tmp_path, monkeypatch):
-    monkeypatch.setattr(ambient_networks, "HELD", blobs())
-    monkeypatch.setattr(ambient_networks, "SEEN", pictures())
-    arrays = {"held": ambient_networks.HELD, "held_pictures": ambient_networks.SEEN}[data]
+    monkeypatch.setattr(state_networks, "HELD", blobs())
+    monkeypatch.setattr(state_networks, "SEEN", pictures())
+    arrays = {"held": state_networks.HELD, "held_pictures": state_networks.SEEN}[data]
     right = Records.make(*(array.copy() for array in arrays)).digest
-    records = own(data, getattr(ambient_networks, data)())
+    records = own(data, getattr(state_networks, data)())
     roles = Roles.split(records, 0)
-    function = "ambient_networks:fit_held" if data == "held" else "ambient_networks:fit_held_pictures"
+    function = "state_networks:fit_held" if data == "held" else "state_networks:fit_held_pictures"
     population = Population(
         Recipe(procedure=PROCEDURES["function"].spec(function=function)),
         records, roles, Membership.draw(2, len(roles.audited), 0), 0,
@@ -260,7 +260,7 @@ def test_a_training_function_that_changes_the_arrays_behind_the_data_changes_no_
 def test_a_training_function_has_arrays_of_its_own():
     def road(network, given):
         name = {"copying": "fit", "changing": "fit_changing"}[network]
-        made = Recipe(procedure=PROCEDURES["function"].spec(function=f"ambient_networks:{name}"))
+        made = Recipe(procedure=PROCEDURES["function"].spec(function=f"state_networks:{name}"))
         return state(PROCEDURES["function"].train(made, given, Streams(0, 0)))
 
     both(road, Records.make(*blobs()))
@@ -275,9 +275,9 @@ def test_a_network_of_inference_tensors_is_scored_as_any_other(tmp_path, pages):
         return found.vulnerability
 
     with torch.random.fork_rng(devices=[]):
-        plain, initial = (ambient_networks.copying((6,), 3, 0).eval() for _ in range(2))
+        plain, initial = (state_networks.copying((6,), 3, 0).eval() for _ in range(2))
     with torch.random.fork_rng(devices=[]), torch.inference_mode():
-        frozen, before = (ambient_networks.copying((6,), 3, 0).eval() for _ in range(2))
+        frozen, before = (state_networks.copying((6,), 3, 0).eval() for _ in range(2))
         frozen.load_state_dict(plain.state_dict())
         before.load_state_dict(initial.state_dict())
     one = scores(tmp_path / "one", plain, initial.state_dict())

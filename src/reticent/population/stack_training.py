@@ -8,7 +8,6 @@ from contextlib import ExitStack
 import torch
 from torch import nn
 
-from reticent.ambient import fixed
 from reticent.errors import ModelError, ReticentError, StoreLockedError
 from reticent.findings.training import Cost
 from reticent.population import training_run
@@ -16,6 +15,7 @@ from reticent.population.failures import about
 from reticent.population.population import Population
 from reticent.procedures import PROCEDURES, Trained
 from reticent.store import Draft, Store
+from reticent.torch_state import fixed
 from reticent.training.materials import Materials
 from reticent.training.memory import peak, ran_out
 from reticent.usercode import told

@@ -5,11 +5,13 @@ import pytest
 from scipy.special import ndtr, ndtri
 
 import reticent
+from reticent.auditing.roc import allowed
 from reticent.auditing.size_curve import leak_curve, predicted
 from reticent.errors import InputError
 from reticent.findings.numbers import ShareEstimate
-from reticent.findings.plan import SizePoint
+from reticent.findings.plan import Plan, SizePoint
 from reticent.say.plan import curve as told
+from reticent.say.plan import plan
 
 
 def area(distance):
@@ -86,3 +88,13 @@ def test_an_auc_of_one_tells_no_distance():
     found = leak_curve("lira", [sure, point(200, 2.0), point(400, 1.5)], 800)
     assert found.held_out is found.beyond is None
     assert "or all members are" in dict(told(found))["all records"]
+
+
+@pytest.mark.parametrize(("non_members", "text"), [(898, "0.00112"), (27, "0.0371"), (100, "0.01"), (3, "0.334")])
+def test_the_smallest_rate_that_is_told_is_one_that_can_be_measured(non_members, text):
+    known = dict.fromkeys(("models", "workers", "stack", "records", "parameters", "memory_bytes", "disk_bytes"), 1)
+    known |= {"finished": 0, "seconds_per_model": 1.0, "seconds": 1.0, "seconds_audit": 1.0, "temporary_bytes": 0}
+    made = Plan(**known, device="cpu", smallest_fpr=1 / non_members, rates=())
+    rate = dict(plan(made, "here"))["smallest FPR"].partition(":")[0]
+    assert rate == text
+    assert allowed(float(rate), non_members) >= 1

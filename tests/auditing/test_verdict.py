@@ -339,3 +339,21 @@ def test_what_guessing_finds_is_no_leak(low, leak):
     audit = made(area=(0.5, 0.45, 0.55), tpr=(low + 0.004, low, low + 0.008), allowed=(25, 2, 0, 0))
     rates = [rate for rate in audit.rates if rate.fpr == 0.01]
     assert verdict([with_rates(audit, rates).with_(targets=(few(),) * 64)]).leak == leak
+
+
+def test_the_chance_that_is_told_is_the_one_that_the_share_is_held_against():
+    """5 of 500 non-members allowed: guessing finds 6 in 501, and an interval from 1.1 % on is not above that."""
+    rate = few(500, 5)
+
+    def told(least):
+        return verdict([made("a", area=(0.502, 0.498, 0.507), tpr=(0.0135, least, 0.0161)).with_(targets=(rate,) * 8)])
+
+    for least, shown in ((0.0113, False), (0.0119, False), (0.0121, True)):
+        said = told(least)
+        assert said.fpr == 0.01
+        assert said.chance == pytest.approx(6 / 501, abs=1e-15)
+        assert (said.leak == "found") is shown
+        assert "; chance is 1.2" in said.sentence
+        assert "chance is 1 %" not in said.sentence + said.detail
+    assert "The 95 % interval is 1.2 % to 1.6 %." in told(0.0121).detail
+    assert "The 95 % interval is 1.19 % to 1.6 %." in told(0.0119).detail

@@ -1,8 +1,11 @@
 """Where a learned attack found the leak, and what was left out, on every form of a report."""
 
 import numpy as np
+import pytest
 
 import reticent
+from reticent.findings.evidence import Family, FamilyImportance, Importance
+from reticent.say.evidence import _importance
 
 
 def found(**more):
@@ -28,3 +31,19 @@ def test_the_place_of_the_leak_and_the_references_left_out_are_said_everywhere(t
         text = (tmp_path / "out" / name).read_text(encoding="utf-8")
         assert "Where learned found it" in text
         assert "not compared with up to 1 reference" in text
+
+
+@pytest.mark.parametrize(
+    ("lost", "words"),
+    [
+        (0.0647, "Most of what learned found (55.3 %) is in what models say of the true label"),
+        (0.0300, "The largest part of what learned found (25.6 %) is in what models say of the true label"),
+        (0.2000, "Most of what learned found (100.0 %) is in what models say of the true label"),
+    ],
+)
+def test_a_part_of_what_was_found_is_a_part_of_the_auc_beyond_chance(lost, words):
+    """Not of what all parts lose one by one, of which one that hardly matters may have nearly all."""
+    family = FamilyImportance(family=Family.LABEL, lost=lost, share=0.9)
+    said = _importance("learned", Importance(auc=0.617, families=(family, family.with_(lost=0.001, share=0.1))))
+    assert said.startswith(words)
+    assert f"falls from 0.617 to {0.617 - lost:.3f}" in said

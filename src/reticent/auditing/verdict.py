@@ -152,6 +152,7 @@ def verdict(audits: Sequence[Audit]) -> Verdict:
         fpr=fpr,
         tpr=None if rate is None or rate.tpr is None else rate.tpr.mean,
         tpr_interval=best.tpr,
+        chance=None if fpr is None or best.audit.excess is not None else expected_fpr(best.audit, fpr),
         tied=None if rate is None else rate.tied,
         auc=best.audit.auc.mean,
         auc_interval=best.auc,

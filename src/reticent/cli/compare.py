@@ -33,7 +33,8 @@ def compare(
             [the first, or the only undefended one]
         early_stopped: Train the early-stopped control of each recipe.
         augmented: Train a further control: the undefended recipe with augmentation, each model stopped at its best
-            validation loss. A tenth of the records is set aside for that unless --validation says how many.
+            validation loss. A tenth of the records, at most half as many as are audited, is set aside for that unless
+            --validation says how many.
         fpr: False-positive rate of the comparison: 0.1, 0.01, 0.001 or 0.0001. [the smallest that is well measured]
         flags: what holds for all.
         options: No other flag is taken; an option of a defense follows its name, as --defense dpsgd:epsilon=8.

@@ -69,6 +69,9 @@ class Verdict(Finding):
     tpr: Share | None = None
     "Share of members found at that rate; `null` if not measurable."
     tpr_interval: Interval | None = None
+    chance: Annotated[Share | None, LeftOut] = None
+    """What guessing finds at that rate, on average over `attack`'s thresholds: more than `fpr` where these allow few
+    false positives; the share is more than chance if its interval lies above this."""
     tied: bool | None = None
     "Whether equal scores decide that share; `null` if no rate is measurable."
     auc: Share

@@ -13,7 +13,7 @@ WORDS = {
 }
 """What each family of features looks at."""
 MOST = 0.5
-"""From this share on, a family has most of what was found."""
+"""From this part on of what was found beyond chance, a family has most of it."""
 SLIGHT = 0.51
 """An AUC up to which there is nothing whose place could be told."""
 
@@ -30,11 +30,12 @@ def _importance(attack: str, found: Importance) -> str:
     if found.auc <= SLIGHT or not found.families or found.families[0].lost <= 0:
         return f"{attack} found next to nothing, so there is no telling in what part of the answers it is."
     first = found.families[0]
-    share = "Most" if first.share > MOST else "The largest part"
+    part = min(1.0, first.lost / (found.auc - 0.5))  # `share` is of what all parts lose, one by one.
+    share = "Most" if part > MOST else "The largest part"
     looked = "" if len(found.families) > 1 else " Only margins were given, so nothing else could be looked at."
     lost = f"falls from {fraction(found.auc)} to {fraction(found.auc - first.lost)}"
     return (
-        f"{share} of what {attack} found ({percent(first.share)}) is in {WORDS[first.family]}: without that, its AUC "
+        f"{share} of what {attack} found ({percent(part)}) is in {WORDS[first.family]}: without that, its AUC "
         f"on references that play the target {lost}.{looked}"
     )
 

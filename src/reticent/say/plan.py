@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from reticent.findings.plan import LeakCurve, Plan, Predicted
-from reticent.rounding import fraction, interval, level
+from reticent.rounding import fraction, interval, level, significant_up
 from reticent.say.grammar import plural
 
 
@@ -32,7 +32,8 @@ def plan(found: Plan, store: str) -> Iterator[tuple[str, str]]:
         told = f"about {_time(paper.seconds)} of training, {_time(paper.seconds_audit)} of attacks"
         yield f"{paper.models} models", f"{told}, {_size(paper.disk_bytes)} on disk: as many as {paper.name}"
     non_members = plural(round(1 / found.smallest_fpr), "non-member")
-    yield "smallest FPR", f"{found.smallest_fpr:.2g}: each model has {non_members} among {found.records:,} records"
+    least = significant_up(found.smallest_fpr)
+    yield "smallest FPR", f"{least}: each model has {non_members} among {found.records:,} records"
     for rate in found.rates:
         needed = f"not measurable: needs {rate.non_members_needed:,} non-members a model"
         yield f"TPR at FPR {rate.fpr:g}", "measurable" if rate.measurable else needed

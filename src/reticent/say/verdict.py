@@ -55,6 +55,8 @@ WORDS = {Leak.FOUND: "Leak found", Leak.NOT_FOUND: "No leak found", Leak.CANNOT_
 """The shortest form."""
 BACKWARDS = "Leak, backwards"
 """The shortest form where attacks work backwards alone."""
+MORE = 1.1
+"""Times the rate asked for; guessing that finds more is told."""
 
 
 def spoken(said: Verdict, audits: Sequence[Audit], population: Population, names: Sequence[str] = ()) -> Verdict:
@@ -121,12 +123,22 @@ def sentence(said: Verdict, audits: Sequence[Audit]) -> str:
             "Given a training record and another record, an attacker tells which is which in "
             f"{percent(said.auc)} of pairs; chance is 50 %."
         )
-    return f"{_finds(said)}; chance is {level(said.fpr)}."
+    return f"{_finds(said)}; chance is {guessing(said)}."
 
 
 def _finds(said: Verdict) -> str:
     assert said.fpr is not None
     return f"An attacker who accepts {alarms(said.fpr)} finds {_share(said, said.tpr)} of the training records"
+
+
+def guessing(said: Verdict) -> str:
+    """Write what guessing finds: the rate itself, unless that is `MORE` than it or would contradict the interval."""
+    assert said.fpr is not None
+    chance, (low, _) = said.chance or said.fpr, said.tpr_interval or (0.0, 1.0)
+    between = said.fpr < low <= chance
+    if chance < MORE * said.fpr and not between:
+        return level(said.fpr)
+    return f"{percent(chance, decimals(said.fpr) + between)}, since few false alarms set the threshold"
 
 
 def _share(said: Verdict, share: float | None) -> str:
@@ -152,14 +164,14 @@ def _intervals(said: Verdict, best: Audit) -> list[str]:
     )
     if said.tpr is None or said.fpr is None or said.tpr_interval is None:
         return [curve]
-    limits = " to ".join(percent_beside(end, said.fpr, decimals(said.fpr)) for end in said.tpr_interval)
+    limits = " to ".join(percent_beside(end, said.chance or said.fpr, decimals(said.fpr)) for end in said.tpr_interval)
     ties = _ties(best.rate(said.fpr))
     if said.reason is Reason.BACKWARDS:
         meant = f"{_share(said, said.tpr)} ({sure} interval {limits}) at {alarms(said.fpr)}"
         return [f"Read as it is meant, {best.name} finds {meant}.", *ties, curve]
     if not by_pairs:
         return [f"The {sure} interval is {limits}.", *ties, curve]
-    return [curve, *(ties or [f"{_finds(said)} ({sure} interval {limits}; chance is {level(said.fpr)})."])]
+    return [curve, *(ties or [f"{_finds(said)} ({sure} interval {limits}; chance is {guessing(said)})."])]
 
 
 def _ties(rate: OverallRate | None) -> list[str]:

@@ -23,7 +23,7 @@ from reticent.report.kinds import (
     trust,
 )
 from reticent.report.wording import TIES
-from reticent.rounding import around, count, decimals, fraction, interval, level, percent
+from reticent.rounding import around, count, decimals, fraction, interval, level, percent, percent_beside
 from reticent.say import exposed_group
 from reticent.say import records as say_records
 from reticent.say import verdict as say
@@ -148,10 +148,11 @@ def _cards(said: Verdict) -> list[b.Card]:
     cards = []
     if said.fpr:
         write = partial(percent, digits=decimals(said.fpr))
-        ends = "" if said.tpr_interval is None else f"interval {interval(said.tpr_interval, write)}; "
+        held = partial(percent_beside, limit=said.chance or said.fpr, digits=decimals(said.fpr))
+        ends = "" if said.tpr_interval is None else f"interval {interval(said.tpr_interval, held)}; "
         shown: b.Text = (write(said.tpr), b.Footnote(TIES)) if said.tied else write(said.tpr)
         beyond = None if said.excess is None else said.excess.at(said.fpr)
-        note = f"{ends}chance {level(said.fpr)}"
+        note = f"{ends}chance {say.guessing(said)}"
         if beyond is not None:
             note = f"{ends}without the model {write(beyond.blind_tpr)}"
         if said.tpr is None:

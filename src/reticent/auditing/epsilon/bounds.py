@@ -19,14 +19,13 @@ from reticent.auditing.epsilon.base import Groups, checked_delta, groups
 from reticent.auditing.epsilon.guesses import balanced
 from reticent.auditing.intervals import tail
 from reticent.errors import InputError
-from reticent.findings.base import Plain
 from reticent.findings.epsilon import Accountant, EpsilonAudit, EpsilonBounds, MethodBound
 
 HEADLINE = AllThresholds()
 """The method of the one bound that is reported first; fixed in advance, so that only attacks are chosen among."""
 
 
-RULE: Plain = {"method": "twice-median"}
+RULE = "twice-median"
 """How the targets' bounds become one."""
 
 
@@ -124,7 +123,7 @@ def audit_epsilon(
             raise error.prefixed(f"attack {name!r}: ") from None
         *each, least = _each(asked, targets, delta, [seeds.rng(key, name, method.method) for method, _ in asked])
         found = tuple(_bound(method, own) for method, own in zip(chosen, each, strict=True))
-        attacks[name] = EpsilonBounds(delta=delta, confidence=confidence, combined=RULE, bounds=found)
+        attacks[name] = EpsilonBounds(delta=delta, confidence=confidence, combined={"method": RULE}, bounds=found)
         lowest[name] = combined(least)
 
     threads.each(bound, scores, rows.size)

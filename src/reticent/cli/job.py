@@ -135,9 +135,8 @@ def reported(form: Form, job: Callable[[Screen], Result], out: Path | str | None
         with screen, heard(screen.step):
             done = job(screen)
     except UnwrittenError as error:
-        if error.findings is not None:
-            # It may be of another kind than the verb's. The terminal's form leaves to the files what they would hold.
-            say(*markdown(layout(error.findings.schema_)(error.findings)).splitlines())
+        # It may be of another kind than the verb's. The terminal's form leaves to the files what they would hold.
+        say(*markdown(layout(error.findings.schema_)(error.findings)).splitlines())
         raise
     show(layout(done.findings.schema_)(done.findings))
     say(*done.files)

@@ -31,7 +31,7 @@ from reticent.jobs.hardening.before_after import doubt
 from reticent.jobs.hardening.roles import Asked, gathered
 from reticent.jobs.read_audit import read_document
 from reticent.objectives import OBJECTIVES
-from reticent.report import wording
+from reticent.report import estimates
 from reticent.report.kinds.harden import harden as kind
 from reticent.report.render.html import html
 from reticent.report.render.terminal import terminal
@@ -291,7 +291,7 @@ def test_the_page_and_the_terminal_mark_what_equal_scores_decide(place):
     found = found.with_(difference=found.difference.with_(rows=(before, after)))
     for text in (html(kind(found)), printed(found)):
         assert text.count(MARK) >= 2
-        assert wording.TIES in " ".join(text.split())
+        assert estimates.TIES in " ".join(text.split())
 
 
 def printed(found):
@@ -308,8 +308,8 @@ def test_the_mark_is_explained_under_the_table_that_has_it(place):
     first = first.with_(overall=first.overall.with_(tpr_at_fpr=tuple(marked)))
     found = found.with_(after=found.after.with_(attacks=(first, *found.after.attacks[1:])))
     top, bottom = html(kind(found)).split('id="attacks"')
-    assert wording.TIES not in top
-    assert bottom.count(wording.TIES) == 1
+    assert estimates.TIES not in top
+    assert bottom.count(estimates.TIES) == 1
 
 
 def test_the_page_says_why_epsilon_is_below_that_of_an_attack_alone(place):

@@ -11,7 +11,7 @@ from reticent.errors import SpecError, UnknownNameError
 from reticent.findings.search import SearchDocument, Tried
 from reticent.jobs import search as searching
 from reticent.jobs.defenses import with_option
-from reticent.report import wording
+from reticent.report import estimates
 from reticent.report.kinds.search import search
 from reticent.report.render.html import html
 from reticent.report.render.terminal import terminal
@@ -122,7 +122,7 @@ def test_the_page_and_the_terminal_mark_what_equal_scores_decide():
     console.print(terminal(search(told)))
     for text in (html(search(told)), console.export_text()):
         assert text.count(MARK) == 2
-        assert wording.TIES in " ".join(text.split())
+        assert estimates.TIES in " ".join(text.split())
 
 
 def test_a_value_that_loses_too_much_accuracy_is_not_chosen():

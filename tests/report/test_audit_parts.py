@@ -12,7 +12,7 @@ from reading import read as parsed
 from reticent.auditing.epsilon import METHODS
 from reticent.findings.epsilon import EpsilonAudit
 from reticent.report.kinds import epsilon, groups
-from reticent.report.pictures import dots
+from reticent.report.pictures import dot_plot
 from reticent.say import epsilon as say
 from reticent.say.epsilon import spoken
 
@@ -206,7 +206,7 @@ def test_many_groups_are_drawn_at_both_ends_and_listed_in_full(document):
     assert parsed(page).one("form", data_table="group-0-table")
     assert "75 groups with a lower AUC are left out here." in markdown(changed)
     few = read(changed).groups[0].groups[: groups.DRAWN]
-    assert "not drawn" not in dots.groups([(one.name, one) for one in few], len(few), "heading", "g")
+    assert "not drawn" not in dot_plot.groups([(one.name, one) for one in few], len(few), "heading", "g")
 
 
 def test_record_table_has_the_later_columns_with_their_errors(rows, page):

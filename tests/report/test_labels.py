@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reticent.report.pictures.naming import POINT, overlap, place
+from reticent.report.pictures.point_labels import POINT, overlap, place
 
 AREA = (0.0, 0.0, 300.0, 240.0)
 

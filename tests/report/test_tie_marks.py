@@ -12,7 +12,7 @@ from reading import read
 from rich.console import Console
 
 import reticent
-from reticent.report import wording
+from reticent.report import estimates
 from reticent.report.render.text import SIGNS
 
 
@@ -70,7 +70,7 @@ def test_every_form_of_an_audit_marks_it_and_says_why(medium, saturated):
     form, mark = AUDIT[medium]
     text = form(saturated).replace("\u00a0", " ")
     assert mark in text
-    assert wording.TIES in text
+    assert estimates.TIES in text
     free = copy.deepcopy(saturated)
     clear(free)
     assert SIGNS[0] not in form(free)
@@ -93,7 +93,7 @@ def test_the_page_marks_attacks_groups_and_the_tile(saturated):
     rates = [rate for rate in saturated["attacks"][0]["overall"]["tpr_at_fpr"] if rate["tpr"] and rate["tpr"]["tied"]]
     assert len(marks) == 1 + len(rates) + len(saturated["groups"][0]["groups"])
     notes = {mark.attributes["href"].removeprefix("#") for mark in marks}
-    assert {root.one("p", id=note).text for note in notes} == {f"{SIGNS[0]} {wording.TIES}"}
+    assert {root.one("p", id=note).text for note in notes} == {f"{SIGNS[0]} {estimates.TIES}"}
     assert any(one.text.strip().endswith(SIGNS[0]) for one in root.all("p", class_="big"))
 
 
@@ -117,7 +117,7 @@ COMPARISON = {
 @pytest.mark.parametrize("medium", COMPARISON)
 def test_every_form_of_a_comparison_marks_it_and_says_why(medium, compared_with_ties, compared):
     text = COMPARISON[medium](compared_with_ties)
-    assert f"{SIGNS[0]} {wording.TIES}" in text
+    assert f"{SIGNS[0]} {estimates.TIES}" in text
     of_attacks = sum(one["tpr"].get("tied", False) for row in compared_with_ties["rows"] for one in row["attacks"])
     assert of_attacks >= 1
     # On a page, the table of attacks has its own note.

@@ -13,8 +13,8 @@ from reticent.procedures.recipe_checks import check
 from reticent.store import Store
 from reticent.studies import STUDIES
 from reticent.studies.base import Bench, Found, Results, Setting
-from reticent.studies.beyond import NONE
 from reticent.studies.document import judge
+from reticent.studies.excess import NONE
 from reticent.studies.judging import finding
 from reticent.studies.metrics import beside, even
 from reticent.studies.numbers import Estimate

@@ -10,9 +10,9 @@ from reticent.studies.base import Found, Results
 from reticent.studies.cwrf_ablation.rows import SCRATCH
 from reticent.studies.cwrf_defenses.claims import alone
 from reticent.studies.cwrf_defenses.printed import TABLES, TITLES, WITH
+from reticent.studies.cwrf_shared import acts
 from reticent.studies.judging import finding
 from reticent.studies.numbers import FEW, Estimate
-from reticent.studies.repairing import acts
 
 EXACT = 1e-7
 """An error with which each printed mean counts as it is."""

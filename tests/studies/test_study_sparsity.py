@@ -15,8 +15,8 @@ from reticent.models.base import Input, build
 from reticent.procedures.recipe_checks import check
 from reticent.studies import STUDIES, sparsity
 from reticent.studies.base import Bench, Found, Results, Setting
-from reticent.studies.beyond import asked, narrowed, narrowest, parameters, width
 from reticent.studies.document import judge
+from reticent.studies.excess import asked, narrowed, narrowest, parameters, width
 from reticent.studies.judging import finding
 from reticent.studies.measured import Measured
 from reticent.studies.metrics import JUDGED, beside, even

@@ -12,14 +12,14 @@ from reticent.jobs.config import gather
 from reticent.jobs.recipes import build_recipe
 from reticent.studies import STUDIES
 from reticent.studies.base import Found, Results, Scale, Setting
-from reticent.studies.beyond import NONE
 from reticent.studies.cwrf_ablation import _pairs
 from reticent.studies.cwrf_ablation.rows import SCRATCH, named
 from reticent.studies.cwrf_defenses.printed import METRICS, TITLES, WITH
+from reticent.studies.cwrf_shared import acts
 from reticent.studies.document import assemble, judge
+from reticent.studies.excess import NONE
 from reticent.studies.judging import better, finding
 from reticent.studies.numbers import Estimate, Pooled
-from reticent.studies.repairing import acts
 
 PAPER = Path("/work/shared/papers/001_2a30e3021cb883aa.txt")
 RECORDS = type("Records", (), {"name": "x", "digest": "d", "classes": 2, "__len__": lambda _: 3})()

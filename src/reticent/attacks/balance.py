@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from reticent.attacks import reference_counts
 from reticent.attacks.base import Problem, Rows
-from reticent.attacks.draws import ODD, below, mixed
+from reticent.attacks.hashed_draws import ODD, below, mixed
 from reticent.attacks.leave_one_out import Mask, row_or, rows
 from reticent.signals.matrix import Floats
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks.base import Problem, Rows
-from reticent.attacks.draws import ODD, Words, mixed
+from reticent.attacks.hashed_draws import ODD, Words, mixed
 
 GROUPS = 8
 """Targets whose numbers are equal modulo this share one fit; none of them is a reference in it."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from reticent.attacks.base import Needs, Problem, Rows
 from reticent.attacks.cross_fitting import GROUPS, HELD, Pairs, folds, groups, held, own_records, pairs, words
-from reticent.attacks.draws import Words
+from reticent.attacks.hashed_draws import Words
 from reticent.errors import TooFewReferencesError
 from reticent.signals.matrix import Floats
 from reticent.signals.probes import Probe

@@ -2,7 +2,7 @@
 
 from reticent.findings.numbers import Estimate, OverallRate
 from reticent.report.blocks import Cell, Footnote, Span
-from reticent.report.wording import TIES, Measure, limits, middle, written
+from reticent.report.estimates import TIES, Measure, limits, middle, written
 from reticent.rounding import MISSING, count, decimals
 
 NOTHING = Cell(MISSING, tone="quiet")

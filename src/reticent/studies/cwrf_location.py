@@ -17,7 +17,7 @@ from reticent.locate.topk_mask import shuffled_mask, topk_mask
 from reticent.options import Options
 from reticent.studies import presets
 from reticent.studies.base import Bench, Claim, Found, Results, Setting, Study
-from reticent.studies.derived import COLUMNS, Model, derived, scales
+from reticent.studies.derived_networks import COLUMNS, Model, derived, scales
 from reticent.studies.judging import better, no_worse
 from reticent.studies.measured import differences
 from reticent.studies.metrics import POINTS, differ, dots, together

@@ -11,14 +11,14 @@ from dataclasses import replace
 
 from reticent.findings.study import DotsPanel, Figure, Level
 from reticent.options import Options
-from reticent.studies import presets, repairing
+from reticent.studies import cwrf_shared, presets
 from reticent.studies.base import Bench, Claim, Found, Results, Scale, Setting, Study, each
-from reticent.studies.beyond import NONE, UNDEFENDED, UNMATCHED
 from reticent.studies.cwrf_defenses.printed import TITLES, titles
+from reticent.studies.cwrf_shared import Chosen, acts, lower, lowers
+from reticent.studies.excess import NONE, UNDEFENDED, UNMATCHED
 from reticent.studies.judging import Part
 from reticent.studies.measured import Pairs, Recipe, Recipes, measure_all
 from reticent.studies.metrics import AUC, JUDGED, METRICS, columns
-from reticent.studies.repairing import Chosen, acts, lower, lowers
 
 USUAL = "usual reading"
 READINGS = {
@@ -109,14 +109,14 @@ def over(row: str) -> str:
 
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
-    chosen = repairing.choose(bench, bench.options["defenses"])
+    chosen = cwrf_shared.choose(bench, bench.options["defenses"])
     rows = measure_all(bench, _rows(bench, chosen))
     known = {row.name: row for row in rows}
     for title in titles(bench.options["defenses"]):
         same = known[read(title, lasting(chosen.tuning_epochs))]
         rows.append(replace(same, name=read(title, USUAL)))
     plain = {acts(title): (title, NONE) for title in titles(bench.options["defenses"])}
-    found = repairing.concluded(bench, chosen, rows, plain, _pairs(bench, chosen))
+    found = cwrf_shared.concluded(bench, chosen, rows, plain, _pairs(bench, chosen))
     for attack in JUDGED:
         for title in titles(bench.options["defenses"]):
             for row in (read(title, reading) for reading in readings(bench.setting)):

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from reticent import scratch
 from reticent.attacks.base import AttackEntry, Problem
 from reticent.attacks.cross_fitting import folds, words
-from reticent.attacks.draws import Words
+from reticent.attacks.hashed_draws import Words
 from reticent.attacks.learned import learner, pretenders
 from reticent.attacks.learned.features import Scales
 from reticent.attacks.learned.options import Learned, needs

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from reticent.attacks import cross_fitting
 from reticent.attacks.base import Problem, Rows
 from reticent.attacks.complements import complements
-from reticent.attacks.draws import ODD, Words, below, mixed
+from reticent.attacks.hashed_draws import ODD, Words, below, mixed
 from reticent.attacks.learned.features import SCALARS, Answers, Scales, Side, answers, features
 from reticent.errors import TooFewReferencesError
 from reticent.findings.evidence import Family

@@ -10,6 +10,7 @@ from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument, Leak, Verdict
 from reticent.findings.records import RecordRow, UnitRow
 from reticent.report import blocks as b
+from reticent.report.estimates import TIES
 from reticent.report.kinds import (
     attacks,
     blind,
@@ -22,7 +23,6 @@ from reticent.report.kinds import (
     record_table,
     trust,
 )
-from reticent.report.wording import TIES
 from reticent.rounding import around, count, decimals, fraction, interval, level, percent, percent_beside
 from reticent.say import exposed_group
 from reticent.say import records as say_records

@@ -8,7 +8,7 @@ from reticent.auditing.partition import CLASS
 from reticent.findings.audit import Group, Grouping
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate
-from reticent.report.pictures import dots
+from reticent.report.pictures import dot_plot
 from reticent.rounding import count, decimals, level, p_value, signed
 from reticent.say.groups import full_name
 
@@ -81,7 +81,7 @@ def _figure(found: Grouping, named: Sequence[tuple[str, Group]], key: str) -> li
     if len(drawn) < len(known):
         caption += f" The highest and the lowest; the table has all {count(len(named))}."
     heading = f"AUC of the records of each {found.by}, with intervals"
-    return [b.Figures((b.Figure(partial(dots.groups, drawn, len(known), heading, f"{key}-figure"), caption),))]
+    return [b.Figures((b.Figure(partial(dot_plot.groups, drawn, len(known), heading, f"{key}-figure"), caption),))]
 
 
 def _table(found: Grouping, named: Sequence[tuple[str, Group]], key: str) -> b.Table:

@@ -9,12 +9,12 @@ from reticent.findings.harden import HardenDocument
 from reticent.findings.numbers import Statistic
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate, rate
+from reticent.report.estimates import Measure
 from reticent.report.kinds import blind, method
 from reticent.report.kinds.weights import ORIGINS
 from reticent.report.pictures import audit as pictures
-from reticent.report.pictures import dots
+from reticent.report.pictures import dot_plot
 from reticent.report.svg import SERIES
-from reticent.report.wording import Measure
 from reticent.rounding import count, decimals, duration, interval, level, percent, signed
 from reticent.say import epsilon as say_epsilon
 from reticent.say import harden as say
@@ -152,11 +152,11 @@ def _attacks(document: HardenDocument) -> list[b.Block]:
     strongest = document.difference.row("before").auc_attack
     heading = "AUC of each attack, before and after the repair"
     series = (
-        dots.Series("before", [one.auc for one, _ in pairs], filled=False, colour=SERIES[1], marker="s"),
-        dots.Series("after", [two.auc for _, two in pairs]),
+        dot_plot.Series("before", [one.auc for one, _ in pairs], filled=False, colour=SERIES[1], marker="s"),
+        dot_plot.Series("after", [two.auc for _, two in pairs]),
     )
     drawn = b.Figure(
-        partial(dots.beside, [one.name for one in before], series, heading, "attack-dots"),
+        partial(dot_plot.beside, [one.name for one in before], series, heading, "attack-dots"),
         f"Every attack, with {sure} intervals over records.",
     )
     both = [

@@ -8,7 +8,7 @@ from reticent.findings.audit import AuditDocument
 from reticent.findings.numbers import OverallRate
 from reticent.report import blocks as b
 from reticent.report.cells import estimate, rate
-from reticent.report.pictures import dots
+from reticent.report.pictures import dot_plot
 from reticent.report.svg import SERIES
 from reticent.rounding import level
 from reticent.say.grammar import plural
@@ -71,12 +71,12 @@ def control(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
     known = {one.name: one for one in found.attacks}
     names = [one.name for one in audits if one.name in known]
     both = (
-        dots.Series("audit", [one.auc for one in audits if one.name in known]),
-        dots.Series("permuted", [known[name].auc for name in names], filled=False, colour=SERIES[1], marker="s"),
+        dot_plot.Series("audit", [one.auc for one in audits if one.name in known]),
+        dot_plot.Series("permuted", [known[name].auc for name in names], filled=False, colour=SERIES[1], marker="s"),
     )
     heading = "AUC of each attack, in the audit and with permuted membership"
     caption = "Filled: the audit; hollow: membership permuted. The hollow ones belong on the dashed line."
-    figure = b.Figure(partial(dots.beside, names, both, heading, "null-control"), caption)
+    figure = b.Figure(partial(dot_plot.beside, names, both, heading, "null-control"), caption)
     outcome: b.Text = (b.Strong("Passed." if found.passed else "Not passed."), f" {found.sentence}")
     allows = f"allows for having looked at {plural(len(names), 'attack')}" if len(names) > 1 else "asks for more"
     return [

@@ -11,7 +11,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocato
 
 from reticent.findings.attack import Audit, Histogram, RocCurve
 from reticent.findings.population import Population
-from reticent.report.pictures import shapes
+from reticent.report.pictures import histograms
 from reticent.report.render.text import clean
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, SERIES, canvas, drawing, render
 from reticent.rounding import count, fraction, interval, level, number, percent
@@ -58,7 +58,7 @@ def curve(axes: Axes, roc: RocCurve, least: float, colour: str, dash: Any, label
 
 def spiked(scores: Histogram) -> bool:
     """Tell whether one bin holds so many scores, and another so few, that equal steps of shares would show it alone."""
-    bars = np.concatenate([shapes.shares(side) for side in (scores.members, scores.non_members)])
+    bars = np.concatenate([histograms.shares(side) for side in (scores.members, scores.non_members)])
     most = float(bars.max(initial=0))
     return most > SPIKE and float(bars[bars > 0].min(initial=1)) < most * SLIGHT
 
@@ -66,10 +66,10 @@ def spiked(scores: Histogram) -> bool:
 def histogram(scores: Histogram, attack: str, name: str) -> str:
     """Draw one attack's scores of members and of non-members; see `spiked`."""
     edges = np.asarray(scores.edges, np.float64)
-    inside, outside = shapes.shares(scores.members), shapes.shares(scores.non_members)
+    inside, outside = histograms.shares(scores.members), histograms.shares(scores.non_members)
     with drawing():
         figure, axes = canvas(206, 304)
-        shapes.draw(axes, edges, ("members", inside), ("non-members", outside), log=spiked(scores))
+        histograms.draw(axes, edges, ("members", inside), ("non-members", outside), log=spiked(scores))
         axes.set_xlabel("score (higher: more like a member)")
         heading = f"Scores of members and non-members under {_short(attack)}"
         scale = " Shares on a logarithmic axis." if spiked(scores) else ""

@@ -9,10 +9,10 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reticent.findings.comparison import ComparisonDocument, Role, Row
 from reticent.findings.numbers import Estimate, Statistic
-from reticent.report.pictures.naming import SMALL, Mark, write_names
+from reticent.report.estimates import written
+from reticent.report.pictures.point_labels import SMALL, Mark, write_names
 from reticent.report.render.text import clean
 from reticent.report.svg import INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
-from reticent.report.wording import written
 from reticent.rounding import decimals, level, percent
 
 MARKERS = {

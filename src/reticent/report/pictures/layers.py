@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reticent.findings.locate import StageFound
-from reticent.report.pictures import shapes
+from reticent.report.pictures import histograms
 from reticent.report.svg import INK, MUTED, SERIES, canvas, drawing, render
 from reticent.rounding import fraction, interval, level, number, percent
 from reticent.say.grammar import short
@@ -64,8 +64,8 @@ def distances(stage: StageFound, name: str) -> str:
     edges = np.asarray(drawn.edges, np.float64)
     with drawing():
         figure, axes = canvas(206, 304)
-        one, both = shapes.shares(drawn.one), shapes.shares(drawn.both)
-        shapes.draw(axes, edges, ("seen by one", one), ("seen by both", both))
+        one, both = histograms.shares(drawn.one), histograms.shares(drawn.both)
+        histograms.draw(axes, edges, ("seen by one", one), ("seen by both", both))
         axes.set_xlabel("distance of the feature maps")
         heading = f"Distances of feature maps at {short(stage.name, 40)}"
         means = number(drawn.means.one), number(drawn.means.both)

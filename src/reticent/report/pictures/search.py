@@ -8,9 +8,9 @@ from matplotlib.ticker import MaxNLocator
 from reticent.findings.numbers import Estimate
 from reticent.findings.search import SearchDocument, Tried
 from reticent.findings.study import Figure, Form, Level, LinesPanel, Points, SeedsEstimate
+from reticent.report.estimates import written
 from reticent.report.render.text import clean
 from reticent.report.svg import DASHES, INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
-from reticent.report.wording import written
 from reticent.rounding import level, percent
 
 PANELS: tuple[tuple[str, str, Form], ...] = (

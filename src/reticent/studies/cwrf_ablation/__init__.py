@@ -10,9 +10,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from reticent.findings.study import Figure
-from reticent.studies import presets, repairing
+from reticent.studies import cwrf_shared, presets
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
-from reticent.studies.beyond import NONE, UNDEFENDED
 from reticent.studies.cwrf_ablation.claims import CLAIMS
 from reticent.studies.cwrf_ablation.rows import (
     CHOSEN,
@@ -24,9 +23,10 @@ from reticent.studies.cwrf_ablation.rows import (
     VARIANTS,
     named,
 )
+from reticent.studies.cwrf_shared import CHOSEN_BY, Chosen, acts
+from reticent.studies.excess import NONE, UNDEFENDED
 from reticent.studies.measured import Pairs, Recipe, Recipes, measure_all
 from reticent.studies.metrics import METRICS, columns, dots, lines
-from reticent.studies.repairing import CHOSEN_BY, Chosen, acts
 
 
 def _rows(bench: Bench, chosen: Chosen) -> Recipes:
@@ -55,12 +55,12 @@ def _pairs(bench: Bench) -> tuple[Pairs, Pairs]:
 
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
-    chosen = repairing.choose(bench, (CHOSEN_BY,))
+    chosen = cwrf_shared.choose(bench, (CHOSEN_BY,))
     rows = measure_all(bench, _rows(bench, chosen))
     rate = chosen.rates[CHOSEN_BY]
     same = next(row for row in rows if row.name == named("A3", rate))
     rows.append(replace(same, name=CHOSEN, about=f"A3 at the r that pilots chose, {100 * rate:g} %"))
-    return repairing.concluded(bench, chosen, rows, *_pairs(bench))
+    return cwrf_shared.concluded(bench, chosen, rows, *_pairs(bench))
 
 
 DRAWN = ("accuracy", "loss_members", "loss", "auc_lira", "accuracy_rewound")

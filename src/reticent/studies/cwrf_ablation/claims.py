@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from statistics import median
 
 from reticent.studies.base import Claim, Parts, Results, Setting, each
-from reticent.studies.beyond import UNMATCHED
 from reticent.studies.cwrf_ablation.rows import CHANCE, LENGTHS, NO_REWINDING, SCRATCH, named
+from reticent.studies.cwrf_shared import ABOUT_CHANCE, lower, lowers
+from reticent.studies.excess import UNMATCHED
 from reticent.studies.judging import Part, better, no_worse, reaches, voided
 from reticent.studies.metrics import AUC, JUDGED, LOSS, POINTS, Ask, difference
 from reticent.studies.numbers import Estimate, Pooled
-from reticent.studies.repairing import ABOUT_CHANCE, lower, lowers
 
 CRASH = 0.05
 """What a crash of accuracy is."""

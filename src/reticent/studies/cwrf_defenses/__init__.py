@@ -13,15 +13,15 @@ import numpy as np
 
 from reticent.findings.study import Figure
 from reticent.options import Options
-from reticent.studies import presets, repairing
+from reticent.studies import cwrf_shared, presets
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
-from reticent.studies.beyond import NONE, UNDEFENDED
 from reticent.studies.cwrf_defenses.claims import CLAIMS, against, alone, matched
 from reticent.studies.cwrf_defenses.printed import CONTROLS, PUBLISHED, WITH, titles
+from reticent.studies.cwrf_shared import BY_CHANCE, Chosen, acts
+from reticent.studies.excess import NONE, UNDEFENDED
 from reticent.studies.measured import Measured, Pairs, Recipe, Recipes, measure_all
 from reticent.studies.metrics import ATTACKS, POINTS, columns, dots
 from reticent.studies.numbers import Estimate
-from reticent.studies.repairing import BY_CHANCE, Chosen, acts
 
 
 def _rows(bench: Bench, chosen: Chosen) -> Recipes:
@@ -53,10 +53,10 @@ def _pairs(bench: Bench) -> tuple[Pairs, Pairs]:
 
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
-    chosen = repairing.choose(bench, bench.options["defenses"])
+    chosen = cwrf_shared.choose(bench, bench.options["defenses"])
     rows = measure_all(bench, _rows(bench, chosen))
     plain, even = _pairs(bench)
-    found = repairing.concluded(bench, chosen, rows, plain, even)
+    found = cwrf_shared.concluded(bench, chosen, rows, plain, even)
     by_name = {row.name: _spread(row) for row in rows}
     found.numbers |= {(name, "spread"): Estimate(value) for name, value in by_name.items()}
     for pair, (first, second) in plain.items():

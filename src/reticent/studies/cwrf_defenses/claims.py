@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator
 
 from reticent.findings.study import Reason
 from reticent.studies.base import Claim, Parts, Results, Setting, each
-from reticent.studies.beyond import NONE, UNMATCHED
 from reticent.studies.cwrf_defenses.printed import (
     BETTER,
     CONTROLS,
@@ -23,9 +22,10 @@ from reticent.studies.cwrf_defenses.printed import (
     networks,
     titles,
 )
+from reticent.studies.cwrf_shared import COLLAPSED, lower, lowers
+from reticent.studies.excess import NONE, UNMATCHED
 from reticent.studies.judging import Part, better, no_worse, reaches, voided
 from reticent.studies.metrics import ATTACKS, AUC, JUDGED, METRICS, POINTS, difference
-from reticent.studies.repairing import COLLAPSED, lower, lowers
 
 NETWORKS = tuple(KINDS.values())
 """The kinds of network that Table 3 has."""

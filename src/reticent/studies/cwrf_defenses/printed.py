@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from reticent.studies.base import Published, Setting
-from reticent.studies.beyond import NONE
+from reticent.studies.excess import NONE
 
 WITH = " + CWRF"
 TITLES = {

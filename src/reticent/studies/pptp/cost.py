@@ -11,7 +11,7 @@ from dataclasses import replace
 from reticent.findings.study import Column, DotsPanel, Figure
 from reticent.options import Options
 from reticent.studies.base import Bench, Claim, Found, Parts, Results, Scale, Setting, Study, each
-from reticent.studies.beyond import NONE, UNDEFENDED
+from reticent.studies.excess import NONE, UNDEFENDED
 from reticent.studies.judging import Part, better, no_worse, reaches
 from reticent.studies.measured import Recipe, Recipes
 from reticent.studies.metrics import beside

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from reticent.findings.study import AnyPanel, Figure
 from reticent.studies.base import Bench, Claim, Found, Parts, Results, Setting, Study, each
-from reticent.studies.beyond import NONE, lower, matched
+from reticent.studies.excess import NONE, lower, matched
 from reticent.studies.judging import Part, better, no_worse
 from reticent.studies.measured import collect, differences, matches, measure_all
 from reticent.studies.metrics import AUC, CORRECTNESS, METRICS, POINTS, at, beside, dots, even, lines

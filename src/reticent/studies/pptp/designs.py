@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from reticent.findings.study import Figure
 from reticent.studies.base import Bench, Claim, Found, Parts, Results, Setting, Study, each
-from reticent.studies.beyond import NONE, lower, matched
+from reticent.studies.excess import NONE, lower, matched
 from reticent.studies.judging import Part, no_worse, reaches
 from reticent.studies.measured import collect, differences, matches, measure_all
 from reticent.studies.metrics import AUC, METRICS, POINTS, beside, columns, dots, even

@@ -8,7 +8,7 @@ from reticent.models.stages import HEAD
 from reticent.population.worker import Maker
 from reticent.rounding import fraction
 from reticent.studies.base import Bench, Found, Published, Results, Setting
-from reticent.studies.beyond import NONE, UNMATCHED, acts
+from reticent.studies.excess import NONE, UNMATCHED, acts
 from reticent.studies.judging import Part, voided
 from reticent.studies.metrics import AUC, METRICS, POINTS
 from reticent.studies.numbers import Estimate

@@ -1,7 +1,7 @@
 """The rows of the studies of PPTP: what is trained, and how rows and their differences are called."""
 
 from reticent.options import Options
-from reticent.studies.beyond import NONE, UNDEFENDED
+from reticent.studies.excess import NONE, UNDEFENDED
 from reticent.studies.measured import Recipe, Recipes
 
 RELAXLOSS = "RelaxLoss"

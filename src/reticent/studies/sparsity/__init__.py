@@ -17,7 +17,7 @@ from reticent.rounding import percent
 from reticent.say.grammar import plural
 from reticent.studies import presets
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
-from reticent.studies.beyond import asked, matched, narrowest, parameters, size, width
+from reticent.studies.excess import asked, matched, narrowest, parameters, size, width
 from reticent.studies.matching import Weighed
 from reticent.studies.measured import Measured, collect, differences, means, measure, record_weights
 from reticent.studies.metrics import JUDGED, METRICS, at, columns, even, lines

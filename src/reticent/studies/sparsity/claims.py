@@ -6,7 +6,7 @@ from dataclasses import replace
 from reticent.findings.study import Reason
 from reticent.options import Options
 from reticent.studies.base import Claim, Parts, Results, Setting, each
-from reticent.studies.beyond import UNMATCHED, against
+from reticent.studies.excess import UNMATCHED, against
 from reticent.studies.judging import Part, better, no_worse, reaches, voided
 from reticent.studies.metrics import AUC, JUDGED, POINTS, Ask, differ
 from reticent.studies.sparsity.rows import (

@@ -15,7 +15,7 @@ from reticent.findings.training import MemorisationFacts
 from reticent.procedures.costs import FIRST, SCORING
 from reticent.spec import identity
 from reticent.studies.base import Bench, Found, Results, Setting, Study
-from reticent.studies.beyond import asked, matched, narrowest, size
+from reticent.studies.excess import asked, matched, narrowest, size
 from reticent.studies.measured import (
     Bools,
     Measured,

@@ -5,7 +5,7 @@ from functools import partial
 
 from reticent.options import Options
 from reticent.studies.base import Claim, Parts, Results, Setting, each
-from reticent.studies.beyond import UNMATCHED, against
+from reticent.studies.excess import UNMATCHED, against
 from reticent.studies.judging import Part, better, no_worse
 from reticent.studies.metrics import AUC, JUDGED, POINTS, Ask, Rows, beside, differ, together
 from reticent.studies.wemem.rows import (

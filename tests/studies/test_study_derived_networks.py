@@ -10,7 +10,7 @@ from toy_study import BASE
 from reticent.data.load import load
 from reticent.population.worker import Maker
 from reticent.procedures import plain
-from reticent.studies import STUDIES, cwrf_location, cwrf_removal, derived
+from reticent.studies import STUDIES, cwrf_location, cwrf_removal, derived_networks
 from reticent.studies.base import Bench, Found, Results, Setting
 from reticent.studies.judging import finding
 from reticent.studies.metrics import beside
@@ -38,9 +38,9 @@ def one(bench):
     job = bench.job()
     with bench.made(job) as (store, made):
         maker, population = Maker(job.population, store, "cpu"), job.population
-        return derived.Model(
+        return derived_networks.Model(
             maker.network(made[0]),
-            derived.initial(store, made[0]),
+            derived_networks.initial(store, made[0]),
             population.recipe,
             maker.materials(0),
             population.streams(0),
@@ -54,7 +54,7 @@ def test_m1_to_m3_are_what_they_are_called(one, monkeypatch):
         starts.append(materials.start)
         return original(recipe, materials, streams)
 
-    monkeypatch.setattr(derived.plain, "train", noted)
+    monkeypatch.setattr(derived_networks.plain, "train", noted)
     m1, m2, m3, chance, fresh = cwrf_location.networks(one)
     assert m1 is one.network
     kept = starts[0].trainable
@@ -100,15 +100,15 @@ def test_networks_are_made_once_whatever_interrupts_and_with_one_thread(bench, t
     torch.set_num_threads(2)
     try:
         with pytest.raises(KeyboardInterrupt):
-            derived.derived(bench, {"M1": ""}, make, {})
+            derived_networks.derived(bench, {"M1": ""}, make, {})
         (kept,) = (tmp_path / "none yet").iterdir()
         whole, most[0] = kept.read_bytes(), 2
-        once = derived.derived(bench, {"M1": ""}, make, {})
+        once = derived_networks.derived(bench, {"M1": ""}, make, {})
         assert seen == [1, 1]  # One of the first model, one of the second.
-        assert derived.derived(bench, {"M1": ""}, make, {}).numbers == once.numbers
+        assert derived_networks.derived(bench, {"M1": ""}, make, {}).numbers == once.numbers
         kept.write_bytes(whole[:40])
         most[0] = 3
-        assert derived.derived(bench, {"M1": ""}, make, {}).numbers == once.numbers
+        assert derived_networks.derived(bench, {"M1": ""}, make, {}).numbers == once.numbers
         assert seen == [1, 1, 1]
         assert kept.read_bytes() == whole
     finally:
@@ -122,8 +122,8 @@ def test_what_is_removed_is_the_least_learnable_or_the_most_vulnerable(bench, on
         masks.append((keep, bool(rest)))
         return one.network
 
-    monkeypatch.setattr(derived.Model, "cut", noted)
-    monkeypatch.setattr(derived.Model, "tuned", noted)
+    monkeypatch.setattr(derived_networks.Model, "cut", noted)
+    monkeypatch.setattr(derived_networks.Model, "tuned", noted)
     monkeypatch.setattr(cwrf_removal, "derived", lambda _, r, make, p: (rows.append(r), pairs.append(p), make(one)))
     REMOVAL.measure(bench)
     assert len(masks) == len(rows[0]) - 1

@@ -7,9 +7,9 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from reticent.findings.audit import Group
+from reticent.report.estimates import Measure, limits, middle, written
 from reticent.report.render.text import clean
 from reticent.report.svg import INK, MUTED, PAPER, RULE, SERIES, canvas, drawing, render
-from reticent.report.wording import Measure, limits, middle, written
 from reticent.rounding import count, fraction, interval, number
 from reticent.say.grammar import plural
 

@@ -17,9 +17,9 @@ from reticent import seeds
 from reticent.findings.training import CwrfFacts
 from reticent.procedures.cwrf import CWRF
 from reticent.rounding import fraction, number, percent, signed
-from reticent.studies import beyond, matching
+from reticent.studies import excess, matching
 from reticent.studies.base import Bench, Found, Results, Setting
-from reticent.studies.beyond import NONE
+from reticent.studies.excess import NONE
 from reticent.studies.judging import Part, voided
 from reticent.studies.measured import Measured, Pairs, collect, measure
 from reticent.studies.metrics import JUDGED, POINTS, beside
@@ -185,18 +185,18 @@ def lowers(results: Results, one: Setting, title: str, metric: str) -> bool:
     accuracy = results.get(one.key, title, "accuracy")
     if accuracy is not None and accuracy.value < COLLAPSED:
         return False
-    return title == NONE or beyond.acts(results, one, title, metric)
+    return title == NONE or excess.acts(results, one, title, metric)
 
 
 def lower(results: Results, one: Setting, name: str, metric: str, label: str, *, acting: bool = True) -> Part:
     """Ask whether a leak is lower at matched accuracy, if that is matched and the defense does anything."""
-    return voided(beyond.lower(results, one, name, metric, label), None if acting else "condition")
+    return voided(excess.lower(results, one, name, metric, label), None if acting else "condition")
 
 
 def concluded(bench: Bench, chosen: Chosen, rows: Sequence[Measured], plain: Pairs, even: Pairs) -> Found:
     """Turn measures into numbers: of rows, of pairs as they are and of pairs at matched accuracy, and what CWRF did."""
     found = collect(rows, plain)
-    beyond.matched(bench, found, rows, even, LEAKS)
+    excess.matched(bench, found, rows, even, LEAKS)
     diagnosed(bench, found, rows)
     found.notes += chosen.notes
     return found

@@ -8,7 +8,7 @@ from reticent.findings.numbers import Area, Estimate
 from reticent.findings.population import Population
 from reticent.models.butterfly import Butterfly
 from reticent.models.cnn import CNN
-from reticent.report import cells, wording
+from reticent.report import cells, estimates
 from reticent.report.blocks import Cell, Span
 from reticent.report.kinds import method
 from reticent.report.render.text import clean
@@ -50,11 +50,11 @@ def test_size(amount, text):
 
 def test_estimates_of_one_target_and_over_targets():
     known = Estimate(mean=0.5, interval=(0.4, 0.6))
-    assert wording.middle(known) == wording.middle(Area(value=0.5, interval=(0.4, 0.6))) == 0.5
-    assert wording.middle(0.5) == 0.5
-    assert wording.middle(None) is None
-    assert wording.limits(known) == (0.4, 0.6)
-    assert wording.limits(0.5) is None
+    assert estimates.middle(known) == estimates.middle(Area(value=0.5, interval=(0.4, 0.6))) == 0.5
+    assert estimates.middle(0.5) == 0.5
+    assert estimates.middle(None) is None
+    assert estimates.limits(known) == (0.4, 0.6)
+    assert estimates.limits(0.5) is None
 
 
 def test_intervals_are_written_as_their_estimates_are():
@@ -68,7 +68,7 @@ def test_an_estimate_and_its_interval_have_the_same_decimals():
     known = Estimate(mean=0.50, interval=(0.4, 0.506))
     assert cells.estimate(known) == Cell("0.500", 0.5, (Span("0.400", "0.506"),))
     assert cells.estimate(known, True, 2) == Cell("50.00 %", 0.5, (Span("40.00", "50.60 %"),))
-    assert wording.written(-0.25, digits=2) == "−0.25"
+    assert estimates.written(-0.25, digits=2) == "−0.25"
 
 
 @pytest.mark.parametrize(

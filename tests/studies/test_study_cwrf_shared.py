@@ -11,18 +11,18 @@ from reticent.findings.training import CwrfFacts
 from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
 from reticent.procedures.recipe_checks import check
-from reticent.studies import STUDIES, beyond, cwrf_ablation, cwrf_defenses, cwrf_readings, presets, repairing
+from reticent.studies import STUDIES, cwrf_ablation, cwrf_defenses, cwrf_readings, cwrf_shared, excess, presets
 from reticent.studies.base import Bench, Found, Results, Setting
-from reticent.studies.beyond import NONE
 from reticent.studies.cwrf_defenses.claims import against, alone, matched
 from reticent.studies.cwrf_defenses.printed import CONTROLS, PUBLISHED, TITLES, WITH, titles
+from reticent.studies.cwrf_shared import Chosen, acts
 from reticent.studies.document import judge
+from reticent.studies.excess import NONE
 from reticent.studies.judging import finding
 from reticent.studies.matching import KNOWN, Controls
 from reticent.studies.measured import Measured
 from reticent.studies.metrics import JUDGED
 from reticent.studies.numbers import Estimate, Replicated
-from reticent.studies.repairing import Chosen, acts
 
 DEFENSES, ABLATION, READINGS = (STUDIES[name] for name in ("cwrf-defenses", "cwrf-ablation", "cwrf-readings"))
 SETTING = Setting("one", "one", {"epochs": 100, "dataset": "cifar10"}, network="ResNet")
@@ -44,16 +44,16 @@ def row(name, accuracy=0.5, **measures):
 
 
 def test_the_length_is_that_whose_loss_is_nearest_to_the_printed_one_by_ratio():
-    assert repairing.nearest({5: 0.9, 10: 0.3, 25: 0.14, 50: 0.01}) == 25
-    assert repairing.nearest({5: 0.3, 10: 0.07}) == 5  # A half is farther than double.
-    assert repairing.nearest({5: 1.2, 50: 0.0}) == 5
+    assert cwrf_shared.nearest({5: 0.9, 10: 0.3, 25: 0.14, 50: 0.01}) == 25
+    assert cwrf_shared.nearest({5: 0.3, 10: 0.07}) == 5  # A half is farther than double.
+    assert cwrf_shared.nearest({5: 1.2, 50: 0.0}) == 5
 
 
 def test_the_rate_is_that_of_least_beyond_its_control_among_those_that_keep_the_accuracy():
     known = {0.001: (0.60, 0.05), 0.01: (0.59, 0.02), 0.05: (0.50, -0.03)}
-    assert repairing.least(known, alone=0.6) == 0.01
-    assert repairing.least(known, alone=0.7) == 0.05  # None keeps it.
-    assert repairing.least({0.01: (0.5, 0.02), 0.03: (0.5, 0.02)}, alone=0.5) == 0.01
+    assert cwrf_shared.least(known, alone=0.6) == 0.01
+    assert cwrf_shared.least(known, alone=0.7) == 0.05  # None keeps it.
+    assert cwrf_shared.least({0.01: (0.5, 0.02), 0.03: (0.5, 0.02)}, alone=0.5) == 0.01
 
 
 def test_nothing_is_attacked_before_the_length_is_chosen_and_pilots_are_the_same_for_all_seeds(monkeypatch):
@@ -71,12 +71,12 @@ def test_nothing_is_attacked_before_the_length_is_chosen_and_pilots_are_the_same
         assert len(rows) == 4
         return Controls((row("stopped", 0.5, auc_lira=0.65),), {})
 
-    monkeypatch.setattr(repairing, "measure", measure)
-    monkeypatch.setattr(repairing.matching, "controls", controls)
+    monkeypatch.setattr(cwrf_shared, "measure", measure)
+    monkeypatch.setattr(cwrf_shared.matching, "controls", controls)
     monkeypatch.setattr(Bench, "job", lambda _, defense=None, **more: (defense, more))
     options = {"levels": (0.5, 1.0), "lengths": (5, 25), "rates": (0.001, 0.01)}
     setting = Setting("one", "one", {}, options)
-    found = [repairing.choose(Bench(setting, seed, None), ("none", "relaxloss")) for seed in (0, 1)]
+    found = [cwrf_shared.choose(Bench(setting, seed, None), ("none", "relaxloss")) for seed in (0, 1)]
     assert found[0] == found[1]
     assert found[0].relaxloss == "relaxloss:level=1"
     assert found[0].tuning_epochs == 25
@@ -94,7 +94,7 @@ def test_nothing_is_attacked_before_the_length_is_chosen_and_pilots_are_the_same
     assert "1.200" in found[0].notes[0]
     assert "not matched" not in found[0].notes[1]  # 0.2 is near 0.15.
     losses |= {"tuning_epochs=25": 0.31}
-    told = repairing.choose(Bench(setting, 0, None), ("none", "relaxloss")).notes[1]
+    told = cwrf_shared.choose(Bench(setting, 0, None), ("none", "relaxloss")).notes[1]
     assert "not matched: none is within a factor of two" in told
     assert "1.0 %: 0.600, −0.050 beyond, at 50.0 %" in found[0].notes[2]
 
@@ -190,11 +190,11 @@ def test_each_reading_changes_one_thing(scale):
 
 def test_pairs_are_differences_of_what_lies_beyond_each_rows_control(monkeypatch):
     stopped = [row(f"stopped {a}", a, auc_lira=0.4 + 0.8 * a) for a in (0.4, 0.6)]
-    monkeypatch.setattr(beyond, "controls", lambda *_: Controls(tuple(stopped), {}))
+    monkeypatch.setattr(excess, "controls", lambda *_: Controls(tuple(stopped), {}))
     rows = [row("none", 0.65, auc_lira=0.9), row("a", 0.5, auc_lira=0.7), row("b", 0.45, auc_lira=0.79)]
     found = Found(rows={one.name: "" for one in rows})
     bench = SimpleNamespace(seed=7)
-    beyond.matched(bench, found, rows, {"a - b": ("a", "b"), "a - none": ("a", "none")}, ("auc_lira",))
+    excess.matched(bench, found, rows, {"a - b": ("a", "b"), "a - none": ("a", "none")}, ("auc_lira",))
     assert found.numbers["a", "excess_auc_lira"].value == pytest.approx(-0.1)
     assert found.numbers["b", "excess_auc_lira"].value == pytest.approx(0.03)
     assert found.numbers["a - b", "auc_lira"].value == pytest.approx(-0.13)
@@ -207,11 +207,11 @@ def test_pairs_are_differences_of_what_lies_beyond_each_rows_control(monkeypatch
 
 def test_the_note_of_controls_names_rows_whose_accuracy_lies_beyond_all_of_them(monkeypatch):
     stopped = [row(f"stopped {a}", a, auc_lira=0.4 + 0.8 * a) for a in (0.4, 0.6)]
-    monkeypatch.setattr(beyond, "controls", lambda *_: Controls(tuple(stopped), {}))
+    monkeypatch.setattr(excess, "controls", lambda *_: Controls(tuple(stopped), {}))
     rows = [row("none", 0.9, auc_lira=0.9), *(row(name, a, auc_lira=0.5) for name, a in (("a", 0.5), ("b", 0.35)))]
     rows += [row("c", 0.6, auc_lira=0.5), row("d", 0.65, auc_lira=0.5), row("e", 0.1, auc_lira=0.5)]
     found = Found(rows={one.name: "" for one in rows})
-    beyond.matched(SimpleNamespace(seed=7), found, rows, {}, ("auc_lira",))
+    excess.matched(SimpleNamespace(seed=7), found, rows, {}, ("auc_lira",))
     (note,) = found.notes
     assert note.endswith("; for b and d the line between two of them is drawn on beyond both.")
     assert found.numbers["b", "excess_accuracy"].value == 0
@@ -242,7 +242,7 @@ def test_a_row_says_what_was_rewound_and_what_was_left_of_utility():
         for n in (4, 6)
     ]
     found = Found(rows={"A3": "held", "scratch": "alone"})
-    repairing.diagnosed(
+    cwrf_shared.diagnosed(
         SimpleNamespace(seed=3),
         found,
         [Measured("A3", "", of("cwrf"), {}, made(*facts)), Measured("scratch", "", None, {}, made({}))],
@@ -268,7 +268,7 @@ def test_what_is_about_a_guess_or_not_the_papers_rewinding_is_not_named_as_far_f
     facts = {"weights": 9, "rewound": 1, "rate": 0.1, "accuracy_rewound": {"reference": left}}
     found = Found(rows={"A3": "held"})
     rows = [Measured("A3", "", of(procedure), {}, made({"cwrf": facts}))]
-    repairing.diagnosed(SimpleNamespace(seed=0), found, rows)
+    cwrf_shared.diagnosed(SimpleNamespace(seed=0), found, rows)
     assert found.numbers["A3", "accuracy_rewound"].value == left
     assert not found.notes
 

@@ -22,10 +22,10 @@ REPLICATES = 400
 def scored(options, targets, imitators):
     """Scores of the first targets by attack, their members, and the seconds of a target's imitators."""
     from reticent.attacks import Problem, parse, score
+    from reticent.jobs.base import Work
     from reticent.jobs.config import called
     from reticent.jobs.defenses import has_defense, undefended
     from reticent.jobs.imitators import imitators as imitated
-    from reticent.jobs.work import Work
     from reticent.population.stored_signals import signals
     from reticent.population.train import train
     from reticent.store import Store

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from reticent.errors import SpecError
+from reticent.jobs.base import Work
 from reticent.jobs.comparison import early
 from reticent.jobs.comparison.early import FINE, PILOTS, pilots, stop, stopped, stops
 from reticent.jobs.config import gather, prepare
-from reticent.jobs.work import Work
 from reticent.population.train import train
 from reticent.store import Store
 

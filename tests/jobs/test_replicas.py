@@ -10,8 +10,8 @@ from reticent.cli.run import guarded
 from reticent.errors import CorruptRunError, InputError, SpecError
 from reticent.jobs import replicas
 from reticent.jobs.audit import evaluate
+from reticent.jobs.base import Work
 from reticent.jobs.config import called
-from reticent.jobs.work import Work
 from reticent.population import stored_signals
 from reticent.population.train import train
 from reticent.signals.composed import permuted

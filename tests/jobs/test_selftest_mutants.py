@@ -14,8 +14,8 @@ from reticent.auditing.sorted_scores import Ranked
 from reticent.data.membership import Membership
 from reticent.findings.audit import Leak
 from reticent.jobs.selftest import selftest
+from reticent.signals import ask as asking
 from reticent.signals import matrix
-from reticent.signals import query as asking
 from reticent.spec import Spec
 
 ATTACK_GROUPS = ["formulas", "leak", "own-references"]

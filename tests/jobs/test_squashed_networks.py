@@ -8,8 +8,8 @@ from torch import nn
 import reticent
 from reticent.data.records import Records
 from reticent.errors import ModelError
+from reticent.signals.ask import ask, check_ending
 from reticent.signals.queries import Queries
-from reticent.signals.query import ask, check_ending
 from reticent.training.data import Preparation
 
 CODE = """

@@ -16,8 +16,8 @@ from reticent.population import signals_run
 from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures.estimator import CLIPPED
+from reticent.signals.ask import UNSTEADY, ask, asked_again
 from reticent.signals.queries import Queries
-from reticent.signals.query import UNSTEADY, ask, asked_again
 from reticent.store import Store
 from reticent.training.data import Preparation
 from reticent.training.materials import Materials

@@ -19,9 +19,9 @@ from reticent.outputs import OUTPUTS
 from reticent.outputs.rounding import Rounding
 from reticent.outputs.temperature import Temperature
 from reticent.outputs.top_k import TopK
+from reticent.signals.ask import ask
 from reticent.signals.matrix import Signals
 from reticent.signals.queries import Queries
-from reticent.signals.query import ask
 from reticent.training.data import Preparation
 
 MODELS, RECORDS = 10, 60

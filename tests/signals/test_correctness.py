@@ -6,8 +6,8 @@ import torch
 
 import reticent
 from reticent.objectives.base import hits as tensor_hits
+from reticent.signals.ask import Seen
 from reticent.signals.correctness import hits
-from reticent.signals.query import Seen
 
 LOGITS = np.array([[2.0, 1.0, 0.0], [2.0, 2.0, 0.0], [2.0, 2.0, 0.0], [0.0, 0.0, 0.0], [0.0, 1.0, 3.0]])
 LABELS = np.array([0, 0, 1, 2, 2])

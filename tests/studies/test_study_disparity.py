@@ -5,9 +5,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from reticent.jobs.base import Work
 from reticent.jobs.config import gather
 from reticent.jobs.recipes import build_recipe
-from reticent.jobs.work import Work
 from reticent.models import ARCHITECTURES
 from reticent.models.base import Input, build
 from reticent.models.stages import HEAD, stages

@@ -27,8 +27,8 @@ from reticent.population.population import Population
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
 from reticent.procedures.plain import train
+from reticent.signals.ask import ask
 from reticent.signals.queries import Queries
-from reticent.signals.query import ask
 from reticent.store import Store
 from reticent.training.data import Preparation
 from reticent.training.loop import fit

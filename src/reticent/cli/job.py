@@ -19,7 +19,7 @@ from reticent.report.render.markdown import markdown
 from reticent.rounding import percent
 
 if TYPE_CHECKING:
-    from reticent.jobs.work import Reported
+    from reticent.jobs.base import Reported
     from reticent.population.train import Progress as Trained
 
 USUAL = "training"

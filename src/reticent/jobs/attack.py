@@ -23,11 +23,11 @@ from reticent.findings.blind import Unlooked
 from reticent.jobs import grouping, output_facts
 from reticent.jobs.attack_time import Size, seconds
 from reticent.jobs.attacks import build_attacks, fitting, usual
+from reticent.jobs.base import AuditReported, Work
 from reticent.jobs.blind import blind_baseline, same_records
 from reticent.jobs.control import check, null
 from reticent.jobs.measure import measure
 from reticent.jobs.scoring import Settings
-from reticent.jobs.work import AuditReported, Work
 from reticent.options import AttackConfig, Options
 from reticent.report import parquet
 from reticent.report.audit import write_audit

@@ -14,6 +14,7 @@ from reticent.data.persons import person_columns
 from reticent.findings.audit import AuditDocument, Control, NonAdaptive
 from reticent.findings.records import PICTURED, UnitRow
 from reticent.jobs import document, grouping
+from reticent.jobs.base import AuditReported, Work, chosen
 from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measurement, measure
@@ -23,7 +24,6 @@ from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
 from reticent.jobs.scoring import Settings
 from reticent.jobs.units import by_unit
-from reticent.jobs.work import AuditReported, Work, chosen
 from reticent.options import AuditConfig
 from reticent.population import stored_signals as population_signals
 from reticent.population.in_store import using

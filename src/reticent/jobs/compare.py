@@ -14,6 +14,7 @@ from reticent.errors import InputError
 from reticent.findings.comparison import ComparisonDocument, ComparisonEnvironment, ControlNote, Note
 from reticent.jobs import attack as attacking
 from reticent.jobs import audit as auditing
+from reticent.jobs.base import Reported, Work
 from reticent.jobs.comparison.controls import controls
 from reticent.jobs.comparison.early import Stop, stops
 from reticent.jobs.comparison.folders import RowFolders
@@ -29,7 +30,6 @@ from reticent.jobs.comparison.sources import (
 )
 from reticent.jobs.comparison.specs import RowSpec, baseline_of, for_all, row_specs
 from reticent.jobs.config import Job
-from reticent.jobs.work import Reported, Work
 from reticent.options import AttackConfig
 from reticent.population.in_store import finished, using
 from reticent.population.train import Callback

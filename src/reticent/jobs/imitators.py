@@ -10,7 +10,7 @@ from reticent import seeds
 from reticent.attacks.base import Imitators
 from reticent.attacks.imia import Imia
 from reticent.data.membership import Membership
-from reticent.jobs.work import Work
+from reticent.jobs.base import Work
 from reticent.objectives.imitation import Imitating
 from reticent.population import stored_signals
 from reticent.population.executors import Executor

@@ -40,11 +40,11 @@ from reticent.findings.evidence import NearComplements, Outweighing
 from reticent.findings.population import Data, Population
 from reticent.findings.record_tests import NamedRecord
 from reticent.findings.records import RecordTable
+from reticent.jobs.base import Work
 from reticent.jobs.document import record_rows
 from reticent.jobs.record_tests import TestedRecords, record_tests
 from reticent.jobs.scoring import Settings, attacked, beyond, scored
 from reticent.jobs.units import MeasuredUnits, as_records, measured_units
-from reticent.jobs.work import Work
 from reticent.spec import Spec
 
 _LIRA, _RISK = ATTACKS["lira"].spec(), ATTACKS["risk-score"].spec()

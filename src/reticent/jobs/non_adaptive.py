@@ -19,11 +19,11 @@ from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.findings.attack import Audit
 from reticent.findings.audit import NonAdaptive, Verdict
 from reticent.findings.numbers import PairedDifference, Statistic
+from reticent.jobs.base import Work
 from reticent.jobs.config import Job
 from reticent.jobs.defenses import undefended
 from reticent.jobs.measure import Measurement
 from reticent.jobs.scoring import Settings, audited, in_turn
-from reticent.jobs.work import Work
 from reticent.population import stored_signals
 from reticent.population.train import train
 from reticent.signals.composed import substituted

@@ -17,9 +17,9 @@ from reticent.auditing.roc import allowed, records_needed
 from reticent.errors import ReticentError
 from reticent.findings.plan import Plan, PlannedPaper, PlannedRate
 from reticent.jobs.attack_time import Size, seconds, temporary_bytes
+from reticent.jobs.base import chosen
 from reticent.jobs.config import Job, called
 from reticent.jobs.scoring import Settings
-from reticent.jobs.work import chosen
 from reticent.options import AuditConfig
 from reticent.population.executors.base import stacks
 from reticent.population.population import Population

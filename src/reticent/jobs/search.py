@@ -15,10 +15,10 @@ from reticent import seeds, user_files
 from reticent.errors import SpecError
 from reticent.findings.base import Plain
 from reticent.findings.search import SearchDocument, Seeds, Tried
+from reticent.jobs.base import Reported, Work
 from reticent.jobs.compare import compare
 from reticent.jobs.comparison.sources import check_arguments
 from reticent.jobs.defenses import NONE, parts_of, with_option
-from reticent.jobs.work import Reported, Work
 from reticent.options import AuditConfig
 from reticent.population.train import Callback
 from reticent.report.kinds import page

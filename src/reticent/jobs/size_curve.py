@@ -8,8 +8,8 @@ from reticent.auditing.size_curve import leak_curve
 from reticent.errors import InputError
 from reticent.findings.plan import LeakCurve, SizePoint
 from reticent.jobs.audit import evaluate
+from reticent.jobs.base import Work
 from reticent.jobs.config import Job, by_record, called, prepare
-from reticent.jobs.work import Work
 from reticent.options import AuditConfig
 from reticent.population.in_store import using
 from reticent.population.train import Callback

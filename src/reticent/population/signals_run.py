@@ -14,8 +14,8 @@ from reticent.population.population import Population
 from reticent.population.probing import PROBES, Probed
 from reticent.population.training_run import array
 from reticent.procedures.estimator import CLIPPED, Estimator
+from reticent.signals.ask import Seen, ask, asked_again
 from reticent.signals.probes import Probe
-from reticent.signals.query import Seen, ask, asked_again
 from reticent.spec import canonical, full
 from reticent.store import Draft, Run
 from reticent.torch_state import fixed

@@ -26,7 +26,7 @@ from reticent.population.training_run import array, state
 from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import undefended
 from reticent.procedures.costs import FIRST
-from reticent.procedures.scored import measured
+from reticent.procedures.sampler_scores import measured
 from reticent.samplers.base import Memorisation
 from reticent.spec import canonical, full, identity
 from reticent.store import Draft, Run, Store

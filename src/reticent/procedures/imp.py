@@ -22,7 +22,7 @@ from reticent.procedures import plain
 from reticent.procedures.base import Before, State, Trained, give_state, given_state, named, own, snapshot
 from reticent.procedures.basic import BASIC
 from reticent.procedures.costs import FIRST, ROUND, SCORING, Costs, Short, cut, epochs, few
-from reticent.procedures.scored import scored
+from reticent.procedures.sampler_scores import scored
 from reticent.procedures.two_stage import tuning
 from reticent.sparsify.criteria import scores
 from reticent.sparsify.exact import Scope

@@ -6,7 +6,7 @@ from reticent.errors import ReticentError
 from reticent.findings.training import ProcedureFacts
 from reticent.procedures.base import Trained, fresh, objective, snapshot
 from reticent.procedures.costs import Costs
-from reticent.procedures.scored import sampled, scored
+from reticent.procedures.sampler_scores import sampled, scored
 from reticent.training.loop import History, fit, fit_together
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe

@@ -12,7 +12,7 @@ from reticent.objectives.base import Need
 from reticent.outputs import OUTPUTS
 from reticent.procedures import PROCEDURES
 from reticent.samplers import SAMPLERS
-from reticent.signals.query import check_ending
+from reticent.signals.ask import check_ending
 from reticent.signals.squashed import TELLING_ROWS
 from reticent.training.data import Preparation
 from reticent.training.loop import check_recipe

@@ -29,7 +29,7 @@ from reticent.procedures.base import (
 )
 from reticent.procedures.basic import BASIC
 from reticent.procedures.costs import FIRST, SCORING, Costs, Short, cut, epochs
-from reticent.procedures.scored import scored
+from reticent.procedures.sampler_scores import scored
 from reticent.spec import Spec
 from reticent.training.loop import EVALUATION_BATCH, History, accuracy, fit, joined
 from reticent.training.materials import Materials, untrained

@@ -118,7 +118,7 @@ class Heading(Shown):
     text: Text
     key: str = ""
     menu: str = ""
-    level: Literal[2, 3, 4] = 3
+    level: Literal[2, 3] = 3
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,10 @@ METHODS = {
     "f-dp": ("one run, Gaussian", "as one run, if training leaks as Gaussian noise does"),
 }
 """Method -> its name, and how it works."""
-COMBINED = {
-    "twice-median": "their median, each model's bound being made at half the error: that holds however the models "
-    "depend on each other",
-    "bonferroni": "the highest, each model's bound being made at its share of the error",
-}
-"""How the targets' bounds became one -> in words."""
+COMBINED = (
+    "Each model has a bound of its own; one is made of them by taking their median, each model's bound being made at "
+    "half the error: that holds however the models depend on each other."
+)
 
 
 def meaning(unit: str | None) -> str:

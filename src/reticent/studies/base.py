@@ -16,8 +16,8 @@ from pydantic import TypeAdapter
 from reticent.data.records import Records
 from reticent.errors import UnknownNameError
 from reticent.findings.study import AnyPanel, Column, Figure, Level, Origin, Points
+from reticent.jobs.base import Work
 from reticent.jobs.config import Job, gather, prepare
-from reticent.jobs.work import Work
 from reticent.options import Options
 from reticent.population.in_store import using
 from reticent.population.train import train

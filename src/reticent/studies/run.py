@@ -13,7 +13,7 @@ from reticent.data.official import check_folder
 from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
 from reticent.findings.study import StudyDocument, Verdict
-from reticent.jobs.work import Reported, Work
+from reticent.jobs.base import Reported, Work
 from reticent.options import Options
 from reticent.population.train import Callback
 from reticent.population.worker import choose_device

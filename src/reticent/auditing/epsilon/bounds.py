@@ -1,17 +1,14 @@
 """A whole audit's bounds on epsilon: every attack by every method, over targets, and over attacks.
 
 Targets of one population share records, and each is a reference of the others, so nothing is assumed of how their
-errors go together. Both rules that combine them hold for the epsilon of *one* training procedure that all came from.
-
-* Twice the median p-value (Rueger 1978; see Vovk and Wang 2020, "Combining p-values via averaging"): if a share of half
-  of T bounds is too high, at level alpha/2 each, then by Markov's inequality that happens with probability alpha at
-  most. It reports what about half of the targets show.
-* Bonferroni: the largest of T bounds at level alpha/T each.
+errors go together. They are combined by twice the median p-value (Rueger 1978; see Vovk and Wang 2020, "Combining
+p-values via averaging"): if a share of half of T bounds is too high, at level alpha/2 each, then by Markov's inequality
+that happens with probability alpha at most. It reports what about half of the targets show, and holds for the epsilon
+of *one* training procedure that all came from.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,35 +25,18 @@ HEADLINE = AllThresholds()
 """The method of the one bound that is reported first; fixed in advance, so that only attacks are chosen among."""
 
 
-class TwiceMedian(spec.Spec):
-    """The middle bound of the targets, each at about half the error rate (Rueger's rule)."""
-
-    method: ClassVar[str] = "twice-median"
-
-
-class Bonferroni(spec.Spec):
-    """The largest bound of the targets, each at the error rate divided by their number."""
-
-    method: ClassVar[str] = "bonferroni"
-
-
-Combine = TwiceMedian | Bonferroni
+RULE = "twice-median"
 """How the targets' bounds become one."""
 
 
-def level(rule: Combine, targets: int, alpha: float) -> float:
-    """Return the error rate of each target's bound: ``alpha ceil(T / 2) / T``, or ``alpha / T``."""
-    return alpha * _needed(rule, targets) / targets
+def level(targets: int, alpha: float) -> float:
+    """Return the error rate of each target's bound: ``alpha ceil(T / 2) / T``."""
+    return alpha * ((targets + 1) // 2) / targets
 
 
-def combined(rule: Combine, bounds: Sequence[float]) -> float:
-    """Combine bounds that hold at `level` each: one that ``ceil(T / 2)`` targets reach or exceed, or the largest."""
-    return sorted(bounds, reverse=True)[_needed(rule, len(bounds)) - 1]
-
-
-def _needed(rule: Combine, targets: int) -> int:
-    """Count the bounds that must be too high for the combined one to be."""
-    return (targets + 1) // 2 if isinstance(rule, TwiceMedian) else 1
+def combined(bounds: Sequence[float]) -> float:
+    """Combine bounds that hold at `level` each: one that ``ceil(T / 2)`` targets reach or exceed."""
+    return sorted(bounds, reverse=True)[(len(bounds) + 1) // 2 - 1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,16 +93,14 @@ def audit_epsilon(
     rng: np.random.Generator,
     confidence: float = 0.95,
     methods: Sequence[Method] | None = None,
-    headline: Method = HEADLINE,
-    combine: Combine = TwiceMedian(),  # noqa: B008 (frozen)
     accountant: Accountant | None = None,
     proven: Accountant | None = None,
     of_record: Accountant | None = None,
 ) -> Epsilons:
     """Bound epsilon from below by every attack and method, and by the best attack corrected for the choice.
 
-    The targets' bounds are combined under any dependence (see `combine`); the best of K attacks is judged at an error
-    rate of ``(1 - confidence) / K``, by the headline method alone, which does not depend on what was found. An attack's
+    The targets' bounds are combined under any dependence (see `combined`); the best of K attacks is judged at an error
+    rate of ``(1 - confidence) / K``, by `HEADLINE` alone, which does not depend on what was found. An attack's
     and method's stream is named after them. `accountant` holds what training promises, and `proven` what it proves,
     where the first is what the user states; `of_record` is what it proves of a record, where units are audited. Cost: T
     sorts an attack.
@@ -135,8 +113,8 @@ def audit_epsilon(
     key = int(rng.integers(2**63))
     attacks: dict[str, EpsilonBounds] = {}
     lowest: dict[str, float] = {}
-    needed, strict = (level(combine, len(rows), rate) for rate in (alpha, alpha / len(scores)))
-    asked = [*((method, needed) for method in chosen), (headline, strict)]
+    needed, strict = (level(len(rows), rate) for rate in (alpha, alpha / len(scores)))
+    asked = [*((method, needed) for method in chosen), (HEADLINE, strict)]
 
     def bound(name: str) -> None:
         try:
@@ -144,9 +122,9 @@ def audit_epsilon(
         except InputError as error:
             raise error.prefixed(f"attack {name!r}: ") from None
         *each, least = _each(asked, targets, delta, [seeds.rng(key, name, method.method) for method, _ in asked])
-        found = tuple(_bound(method, combine, own) for method, own in zip(chosen, each, strict=True))
-        attacks[name] = EpsilonBounds(delta=delta, confidence=confidence, combined=spec.full(combine), bounds=found)
-        lowest[name] = combined(combine, least)
+        found = tuple(_bound(method, own) for method, own in zip(chosen, each, strict=True))
+        attacks[name] = EpsilonBounds(delta=delta, confidence=confidence, combined={"method": RULE}, bounds=found)
+        lowest[name] = combined(least)
 
     threads.each(bound, scores, rows.size)
     attacks, lowest = {name: attacks[name] for name in scores}, {name: lowest[name] for name in scores}
@@ -156,7 +134,7 @@ def audit_epsilon(
         confidence=confidence,
         lower=lowest[best],
         attack=best,
-        method=headline.method,
+        method=HEADLINE.method,
         best_of=len(scores),
         accountant=accountant,
         proven=None if accountant is None else proven,
@@ -190,11 +168,11 @@ def _each(
     return bounds
 
 
-def _bound(method: Method, combine: Combine, each: list[float]) -> MethodBound:
+def _bound(method: Method, each: list[float]) -> MethodBound:
     return MethodBound(
         method=method.method,
         spec=spec.full(method),
         assumes=METHODS[method.method].assumes,
-        epsilon=combined(combine, each),
+        epsilon=combined(each),
         targets=tuple(each),
     )

@@ -14,8 +14,8 @@ from math import ceil
 import numpy as np
 
 from reticent.data.membership import Membership
+from reticent.jobs.base import Work
 from reticent.jobs.config import Job
-from reticent.jobs.work import Work
 from reticent.population.in_store import using
 from reticent.population.stored_signals import trajectories
 from reticent.population.train import train

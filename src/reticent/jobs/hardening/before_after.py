@@ -33,13 +33,13 @@ from reticent.findings.harden import (
 from reticent.findings.population import Accuracy
 from reticent.findings.training import ProcedureFacts
 from reticent.jobs import document
+from reticent.jobs.base import Work
 from reticent.jobs.blind import blind_baseline
 from reticent.jobs.hardening.checks import Ready
 from reticent.jobs.hardening.repair import Repaired
 from reticent.jobs.imitators import imitators
 from reticent.jobs.locate.source import Weights
 from reticent.jobs.scoring import Settings, attacked, beyond
-from reticent.jobs.work import Work
 from reticent.population import stored_signals
 from reticent.population.population import Population
 from reticent.population.worker import Made
@@ -48,9 +48,9 @@ from reticent.say import blind as say_blind
 from reticent.say import epsilon as say_epsilon
 from reticent.say import harden as say
 from reticent.say.verdict import sentence
+from reticent.signals.ask import Seen
 from reticent.signals.composed import appended
 from reticent.signals.matrix import Floats
-from reticent.signals.query import Seen
 from reticent.spec import canonical, full
 from reticent.store import Store
 

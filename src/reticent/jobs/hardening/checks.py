@@ -33,8 +33,8 @@ from reticent.procedures.base import given_state
 from reticent.procedures.recipe_checks import check_records, needs
 from reticent.rounding import percent
 from reticent.say import harden as say
+from reticent.signals.ask import Seen, ask, asked_again
 from reticent.signals.queries import Queries
-from reticent.signals.query import Seen, ask, asked_again
 from reticent.spec import Spec
 from reticent.store import at
 from reticent.training.data import Preparation

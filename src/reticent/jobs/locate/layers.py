@@ -26,10 +26,10 @@ from reticent.findings.locate import (
 )
 from reticent.findings.training import OnsetFacts
 from reticent.jobs import document
+from reticent.jobs.base import Reported, Work
 from reticent.jobs.config import Job, by_record, called
 from reticent.jobs.locate.networks import ALL, HALVES, Key, Network, Networks
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
-from reticent.jobs.work import Reported, Work
 from reticent.locate.feature_maps import map_distances
 from reticent.locate.layers import Contrast, Layers
 from reticent.locate.onset import judged

@@ -15,9 +15,9 @@ from reticent.findings.ranking import Agreement, RankedMember, RankedTraining, R
 from reticent.findings.records import PICTURED
 from reticent.findings.training import TrainingFacts
 from reticent.jobs import document
+from reticent.jobs.base import Reported, Work
 from reticent.jobs.config import Job, by_record, called
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
-from reticent.jobs.work import Reported, Work
 from reticent.locate.last_layer import Answers, answers
 from reticent.locate.leverage import last_layer
 from reticent.locate.loss_trace import interquartile

@@ -17,11 +17,11 @@ from reticent.findings.audit import AuditDocument
 from reticent.findings.locate import Memorisation, RecordsDocument, RecordsEnvironment
 from reticent.findings.records import GROUP, PICTURED, RecordRow
 from reticent.jobs import document
+from reticent.jobs.base import RecordsReported, Work
 from reticent.jobs.comparison.sources import Finished, place
 from reticent.jobs.config import OWN, Job, by_record, called, gather
 from reticent.jobs.locate.options import ATTACKING, refuse, taken
 from reticent.jobs.read_audit import read_document
-from reticent.jobs.work import RecordsReported, Work
 from reticent.options import AuditConfig, Options
 from reticent.population.in_store import using
 from reticent.population.stored_signals import signals

@@ -28,7 +28,7 @@ from reticent.models.user import check_whole
 from reticent.options import AuditConfig
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
-from reticent.signals.query import check_ending
+from reticent.signals.ask import check_ending
 from reticent.signals.squashed import TELLING_ROWS
 from reticent.store import Store
 from reticent.training.data import Preparation

@@ -13,12 +13,12 @@ from torch import nn
 from reticent.data.records import Records
 from reticent.errors import InputError, SpecError
 from reticent.findings.locate import InitialState, ScoredModel, WeightsDocument, WeightsEnvironment
+from reticent.jobs.base import Reported, Work
 from reticent.jobs.config import KEYS, asked, by_record, prepare
 from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
 from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
 from reticent.jobs.locate.scores import read_scores, scored
 from reticent.jobs.locate.source import Source, Weights, of_own, of_population
-from reticent.jobs.work import Reported, Work
 from reticent.locate.layer_kinds import layer_kinds
 from reticent.locate.scoring import Scores
 from reticent.locate.weights import Scoring

@@ -13,7 +13,7 @@ from reticent.errors import TrainingModeError
 from reticent.findings.selftest import Check, Fault
 from reticent.jobs.selftest.checks import Checks, check, twin
 from reticent.jobs.selftest.synthetic import SEED
-from reticent.signals import query as asked
+from reticent.signals import ask as asked
 from reticent.signals.queries import Queries
 from reticent.training.data import Examples, Preparation
 

@@ -76,9 +76,7 @@ def _by_attack(found: EpsilonAudit, audits: Sequence[Audit]) -> list[b.Block]:
         known = {one.method: one for one in each.bounds}
         rows.append((b.Name(name, 40), *(_cell(known.get(method)) for method in methods)))
     how = [(b.Strong(name), f": {said}.") for name, said in (say.METHODS[method] for method in methods)]
-    combined = say.COMBINED.get(str(bounds[0][1].combined.get("method")))
-    joined = [f"Each model has a bound of its own; one is made of them by taking {combined}."] if combined else []
-    notes = b.Bullets((*say.assumptions([each for _, each in bounds]), *joined), "note")
+    notes = b.Bullets((*say.assumptions([each for _, each in bounds]), say.COMBINED), "note")
     return [
         b.Prose(say.origin(found)),
         b.table(

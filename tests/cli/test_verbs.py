@@ -7,6 +7,7 @@ import sys
 from dataclasses import fields
 from typing import get_args
 
+import cyclopts
 import numpy as np
 import pytest
 
@@ -423,11 +424,13 @@ def test_an_interruption_while_attacks_run_is_told(command, monkeypatch):
 
 def test_exit_codes_of_an_end_by_code():
     for end, code in ((SystemExit(3), 3), (SystemExit(None), 0), (SystemExit("words"), 1)):
+        ending = cyclopts.App()
 
-        def ended(*_, _end=end, **__):
+        @ending.default
+        def ended(_end=end):
             raise _end
 
-        assert guarded(ended) == code
+        assert guarded(ending, []) == code
     assert guarded(app, ["--version"]) == 0
 
 

@@ -1,6 +1,7 @@
 """One tiny audit, end to end, as a table in text that is reviewed when it changes.
 
-Other builds of PyTorch and other processors round otherwise, so numbers may be off by 0.02. If this fails after a
+Other builds of PyTorch and other processors round otherwise, so numbers may be off by 0.02; those of attacks that fit a
+network, in a few steps and from so few models, by 0.08 (an AMD EPYC's are by 0.06 from a Xeon's). If this fails after a
 change that is meant to change numbers, look at each row, and replace ``table.txt`` by the table in the message.
 """
 
@@ -17,7 +18,7 @@ NAMES = [
     if not (needs.replicas or needs.imitators or any(probe.of_population for probe in needs.probes))
 ]
 SHORT = {name: ATTACKS[name].short.model_dump(exclude_unset=True) for name in NAMES if ATTACKS[name].fitted}
-TOLERANCE = 0.02
+TOLERANCE = {name: 0.08 if name in SHORT else 0.02 for name in NAMES}
 
 
 def rows(text):
@@ -42,5 +43,6 @@ def test_the_table_stays(tmp_path):
     table = made(tmp_path)
     got, pinned = rows(table), rows(PINNED.read_text(encoding="utf-8"))
     assert list(got) == list(pinned), f"an attack is new or gone: run scripts/generate, and look at\n{table}"
-    far = [name for name in pinned if any(abs(a - b) > TOLERANCE for a, b in zip(got[name], pinned[name], strict=True))]
+    apart = {name: max(abs(a - b) for a, b in zip(got[name], pinned[name], strict=True)) for name in pinned}
+    far = [name for name, most in apart.items() if most > TOLERANCE[name]]
     assert far == [], table

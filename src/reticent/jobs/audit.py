@@ -14,12 +14,12 @@ from reticent.data.persons import person_columns
 from reticent.findings.audit import AuditDocument, Control, NonAdaptive
 from reticent.findings.records import PICTURED, UnitRow
 from reticent.jobs import document, grouping
+from reticent.jobs.attack_inputs import inputs
 from reticent.jobs.base import AuditReported, Work, chosen
 from reticent.jobs.config import Job, called
 from reticent.jobs.control import null
 from reticent.jobs.measure import Measurement, measure
 from reticent.jobs.non_adaptive import non_adaptive
-from reticent.jobs.probes import inputs
 from reticent.jobs.repairs import stage_costs
 from reticent.jobs.replicas import opened
 from reticent.jobs.scoring import Settings

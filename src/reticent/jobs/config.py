@@ -16,7 +16,7 @@ from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.data.units import Units, units_of
 from reticent.errors import InputError, Problems, RolesError, SpecError, nearest
-from reticent.jobs import grouping, probes, replicas
+from reticent.jobs import attack_inputs, grouping, replicas
 from reticent.jobs.attacks import before_training, build_attacks, of_attacks, put
 from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.option_hints import owners, placed
@@ -280,7 +280,7 @@ def prepare(
         check_offer(spec, offer)
         check_membership(spec, membership, units=units)
         replicas.check([spec], recipe, unaware=config.also_non_adaptive)
-        probes.check([spec], records.kind, len(roles.population), given=not config.also_non_adaptive)
+        attack_inputs.check([spec], records.kind, len(roles.population), given=not config.also_non_adaptive)
 
     attacks, left_out = before_training(config, attacks, fits, answers=membership.matrix.size)
     population = Population(recipe, records, roles, membership, config.seed, queries, probes=asked_by(attacks))

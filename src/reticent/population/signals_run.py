@@ -11,7 +11,7 @@ from reticent.objectives.base import Examples
 from reticent.objectives.imitation import Imitation
 from reticent.outputs import OUTPUTS, Context, Output
 from reticent.population.population import Population
-from reticent.population.probing import PROBES, Probed
+from reticent.population.probe_answers import PROBES, Probed
 from reticent.population.training_run import array
 from reticent.procedures.estimator import CLIPPED, Estimator
 from reticent.signals.ask import Seen, ask, asked_again

@@ -13,7 +13,7 @@ from reticent.data.load import of_python
 from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError, UnknownNameError
 from reticent.findings.audit import AuditDocument
-from reticent.jobs import probes, replicas
+from reticent.jobs import attack_inputs, replicas
 from reticent.jobs.attack import Outputs, audited, runnable
 from reticent.jobs.attacks import gather_attacks
 from reticent.jobs.comparison.pairing import Shared, check_pairs
@@ -175,7 +175,7 @@ class _ForAll:
         if not self._unaware or not has_defense(job.population.recipe):
             return job
         replicas.check(job.attacks, job.population.recipe, unaware=True)
-        probes.check(job.attacks, job.records.kind, len(job.population.roles.population), given=False)
+        attack_inputs.check(job.attacks, job.records.kind, len(job.population.roles.population), given=False)
         return replace(job, config=job.config.replace(also_non_adaptive=True))
 
     def rows(self, sources: Mapping[str, Source]) -> list[RowSpec]:

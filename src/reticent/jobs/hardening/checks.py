@@ -14,7 +14,7 @@ from reticent.data.membership import Membership
 from reticent.data.roles import Roles
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.locate import Origin
-from reticent.jobs import probes, replicas
+from reticent.jobs import attack_inputs, replicas
 from reticent.jobs.attacks import before_training, build_attacks
 from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, executor
 from reticent.jobs.defenses import defended, parts_of, undefended
@@ -129,7 +129,7 @@ def ready(
 
     def fits(spec: Spec) -> None:
         replicas.check([spec], recipe)
-        probes.check([spec], known.records.kind, 0, given=False)
+        attack_inputs.check([spec], known.records.kind, 0, given=False)
         check_offer(spec, offer)
         check_membership(spec, membership, [last], np.arange(last))
 

@@ -1,8 +1,9 @@
 """How numbers are rounded for people: one rule for a fraction, as it is and in percent.
 
 Decimals are fixed, so that all numbers of a column, and an interval and its estimate, have equally many: three for a
-fraction, one for a percentage, and for what is found at a small rate of false alarms as many as that rate needs. What
-is not 0 and not 1 is never written as if it were.
+fraction, one for a percentage, and for what is found at a small rate of false alarms as many as that rate needs. A
+number has more only where it would else stand on another side of the limit that it is held against. What is not 0 and
+not 1 is never written as if it were.
 """
 
 import math
@@ -155,9 +156,10 @@ def count(value: Any) -> str:
 
 def p_value(p: Any, level: float = 0.05) -> str:
     """Write a p-value, with digits enough to see on which side of the level it lies that it is held against."""
-    if p is None or not 0 <= p < 0.001:
-        return number(p, 3 if p is None else _apart(p, round(level, BITS), 3))
-    return "<\N{NO-BREAK SPACE}0.001"
+    held, least = round(level, BITS), min(0.001, round(level, BITS))
+    if p is not None and 0 <= p < least:
+        return f"<\N{NO-BREAK SPACE}{plain(least)}"
+    return number(p, 3 if p is None else _apart(p, held, 3))
 
 
 def duration(seconds: Any) -> str:

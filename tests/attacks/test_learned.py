@@ -101,6 +101,20 @@ def test_means_and_variances_of_kept_references(level):
             assert one.count[record] == len(own)
 
 
+@pytest.mark.parametrize(("size", "references"), [(1, 16), (1, 127), (2, 63)])
+def test_the_size_of_a_block_changes_no_bit_of_what_is_averaged(size, references):
+    rng = np.random.default_rng(4)
+    values, kept = rng.normal(size=(references, 9, 4)), rng.random((4, references, 9)) < 0.5
+    kept[:, :2] = True
+    whole = Side.of(Answers(values, 0), kept, (1.0,) * 4)
+    for start in range(0, 9, size):
+        part = slice(start, start + size)
+        alone = Side.of(Answers(values[:, part].copy(), 0), kept[:, :, part].copy(), (1.0,) * 4)
+        for one, own in zip(whole, alone, strict=True):
+            np.testing.assert_array_equal(one.mean[part], own.mean)
+            np.testing.assert_array_equal(one.variance[part], own.variance)
+
+
 def test_features_stay_where_the_other_classes_are_renumbered():
     rng = np.random.default_rng(1)
     logits, labels = rng.normal(size=(9, 20, 6)), np.full(20, 2)

@@ -43,8 +43,9 @@ def test_the_usual_augmentation_suits_the_records():
     assert usual("tabular", np.full((4, 3), 0.5, np.float32)) == "gaussian"
 
 
-def test_what_all_rows_are_without_the_augmented_one_has():
-    values = {"models": 4, "augmentation": "none", "records": 200}
+@pytest.mark.parametrize("key", ["augmentation", "recipe.augmentation", "recipe__augmentation"])
+def test_what_all_rows_are_without_the_augmented_one_has(key):
+    values = {"models": 4, key: "none", "records": 200}
     plain, augmented = (row.job.population for row in row_specs((), {"plain": {}}, values, augmented=True))
     assert plain.recipe.augmentation == "none"
     assert augmented.recipe.augmentation == "gaussian"

@@ -58,9 +58,9 @@ def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence
         with heard(), _whole_help(app, words):
             made = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except cyclopts.UnusedCliTokensError as error:
-        words = " ".join(error.unused_tokens or [])
+        unused = " ".join(error.unused_tokens or [])
         return refuse(
-            f"not expected: {words} (see --help; a flag that takes several is repeated: --attack lira --attack rmia)"
+            f"not expected: {unused} (see --help; a flag that takes several is repeated: --attack lira --attack rmia)"
         ), ()
     except cyclopts.CycloptsError as error:
         return refuse(str(error).strip()), ()

@@ -248,7 +248,7 @@ def label_margin(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def hits(logits: Tensor, labels: Tensor) -> Tensor:
-    """Tell which records ``(B,)`` have the strictly largest logit at their label, as `signals.correct` does."""
+    """Tell which records ``(B,)`` have the strictly largest logit at their label, as `signals.correctness` does."""
     at = labels[:, None]
     return logits.gather(1, at)[:, 0] > logits.scatter(1, at, -math.inf).amax(dim=1)
 

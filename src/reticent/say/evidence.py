@@ -13,7 +13,7 @@ WORDS = {
 }
 """What each family of features looks at."""
 MOST = 0.5
-"""From this part on of what was found beyond chance, a family has most of it."""
+"""Above this part of what was found beyond chance, a family has most of it."""
 SLIGHT = 0.51
 """An AUC up to which there is nothing whose place could be told."""
 

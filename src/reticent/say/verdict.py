@@ -132,7 +132,7 @@ def _finds(said: Verdict) -> str:
 
 
 def guessing(said: Verdict) -> str:
-    """Write what guessing finds: the rate itself, unless that is `MORE` than it or would contradict the interval."""
+    """Write what guessing finds: the rate itself, unless it finds `MORE`, or the interval begins between the two."""
     assert said.fpr is not None
     chance, (low, _) = said.chance or said.fpr, said.tpr_interval or (0.0, 1.0)
     between = said.fpr < low <= chance

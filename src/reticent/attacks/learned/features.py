@@ -45,7 +45,7 @@ class Answers:
     @cached_property
     def centre(self) -> Floats:
         """Mean margin over models ``(n,)``: squares of margins are summed from it."""
-        return np.asarray(self.values[:, :, 0].mean(axis=0))
+        return np.asarray(np.ascontiguousarray(self.values[:, :, 0].T).mean(axis=1))
 
     @cached_property
     def by_record(self) -> Floats:
@@ -147,7 +147,7 @@ class Side:
 
         A product of matrices for each record: the size of a block changes no bit.
         """
-        weights = kept.transpose(2, 0, 1).astype(np.float64)
+        weights = kept.transpose(2, 0, 1).astype(np.float64, order="C")
         totals, counts = np.matmul(weights, references.by_record), kept.sum(axis=1)
         return [cls._averaged(references, *one) for one in zip(totals.swapaxes(0, 1), counts, pooled, strict=True)]
 

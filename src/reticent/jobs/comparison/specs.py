@@ -155,7 +155,8 @@ class _ForAll:
 
     def job(self, source: Source, without: Sequence[str] = ()) -> Job:
         """Prepare one job."""
-        values = {key: value for key, value in self._values.items() if key not in without}
+        left_out = {f"{table}{key}" for key in without for table in ("", "recipe.")}
+        values = {key: value for key, value in self._values.items() if _dotted(key) not in left_out}
         if isinstance(source, Mapping):
             config = chosen(None, {**source, **values})
         else:
@@ -201,7 +202,7 @@ class _ForAll:
             )
         if not self._values.get("validation"):
             job = self.job({"defense": NONE})
-            audited = job.population.membership.matrix.shape[1]
+            audited = len(job.population.roles.audited)
             self._values["validation"] = min(len(job.records) // VALIDATION, audited // 2)
 
     def augmented(self) -> Source:

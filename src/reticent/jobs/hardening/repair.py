@@ -100,7 +100,7 @@ def _hashed(*tensors: Tensor) -> str:
 def _make(ready: Ready, draft: Draft) -> Trained:
     recipe, started = ready.after.recipe, time.perf_counter()
     repair = PROCEDURES[recipe.procedure.method].repair
-    assert repair is not None, "`ready` refuses others"
+    assert repair is not None, "`checks` refuses others"
     try:
         with peak(ready.materials.prepare.device) as memory, fixed(), ready.streams.lent("training"):
             made = repair(ready.trained, ready.initial, recipe, ready.materials, ready.streams, None)

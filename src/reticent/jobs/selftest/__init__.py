@@ -1,8 +1,8 @@
 """The self-test: does this installation give right numbers?
 
 * `run`: the table of groups, and `selftest`
-* `statistics`, `methods`, `attacks`, `asking`, `engine`: the checks
-* `made`: signals whose leak is known
+* `statistics`, `methods`, `attacks`, `queries`, `training`: the checks
+* `synthetic`: signals whose leak is known
 * `checks`: the ways to make one
 """
 

@@ -59,7 +59,7 @@ def _all(asked: Mapping[str, str]) -> Parts:
     """Ask of correlations over all weights, by metric, whether they are strong."""
     return each(
         lambda results, one: [
-            reaches(f"{name}", results.get(one.key, ALL, metric), STRONG) for metric, name in asked.items()
+            reaches(name, results.get(one.key, ALL, metric), STRONG) for metric, name in asked.items()
         ]
     )
 

@@ -98,7 +98,8 @@ def test_a_tie_whose_own_interval_leaves_out_zero_says_why():
     )
     assert in_points(pair(-0.17, (-0.26, 0.08)), "95 %").endswith("interval −26.00 to +8.00")
     assert in_points(pair(-0.17, (-0.26, -0.08), "first lower"), "95 %").endswith("interval −26.00 to −8.00")
-    assert in_points(pair(-0.00004, (-0.00004, 0.02)), "95 %") == "0.00 percentage points, 95 % interval 0.00 to +2.00"
+    small = in_points(pair(-0.00004, (-0.00004, 0.02)), "95 %")
+    assert small == "−0.004 percentage points, 95 % interval −0.004 to +2.00"
 
 
 def _rows(members, *, accuracy=0.7, near=None):

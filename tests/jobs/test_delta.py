@@ -65,7 +65,7 @@ def _found(**more):
 
 def test_bounds_at_two_deltas_share_no_picture_and_the_card_tells_both():
     apart, same = _found(accountant=PROVED), _found(accountant=PROVED | {"delta": 1e-3})
-    assert [any(isinstance(block, Bars) for block in blocks(one, [])) for one in (apart, same)] == [False, True]
+    assert [any(isinstance(block, Bars) for block in blocks(one, [], None)) for one in (apart, same)] == [False, True]
     note = card(apart).note
     assert "delta 0.001, " in note
     assert note.endswith("the accountant proves at most 7.90 at delta 0.00001")

@@ -383,7 +383,7 @@ def test_the_name_of_an_imitator_holds_how_it_imitates_and_the_answers_to_its_me
 def test_an_imitator_trains_on_its_members_and_the_answers_to_them_alone(store, tmp_path):
     made, rng = population(TINY.replace(epochs=10)), np.random.default_rng(0)
     answers = rng.normal(0, 3, (60, 3)).astype(np.float32)
-    changed = answers + 100 * ~made.membership.matrix[1][:, None]
+    changed = np.where(made.membership.matrix[1][:, None], answers, answers + np.float32(100))
     found = []
     for place, told in (("one", answers), ("two", changed)):
         root = Store(tmp_path / place).open()

@@ -202,7 +202,8 @@ def test_the_main_part_of_a_network_with_attention_is_its_attention():
         numbers |= {(f"{row} - Norm", "pearson"): Estimate(0.2, 0.01) for row in rows[1:-1]}
         found[key] = [Found(rows=dict.fromkeys(rows, ""), numbers=numbers)]
     results = Results(settings, found)
-    for key, words in (("main-part", "Pearson, {}, {}"), ("norm-lowest", "Pearson, {} less norm layers, {}")):
+    for key, words in (("main-part", "Pearson, {}"), ("norm-lowest", "Pearson, {} less norm layers")):
         parts = claims[key].parts(results)
-        assert [part.label for part in parts] == [words.format("Conv", "cnn"), words.format("Att+MLP", "vit")]
+        assert [part.label for part in parts] == [words.format("Conv"), words.format("Att+MLP")]
+        assert [part.setting for part in parts] == ["cnn", "vit"]
         assert finding(parts)[0] == "yes"

@@ -83,7 +83,7 @@ def test_with_nothing_measured_every_claim_is_open(name, scale):
     for claim in study.claims:
         parts = claim.parts(results)
         assert finding(parts) == ("open", "unmeasured")
-        assert len({part.label for part in parts}) == len(parts)
+        assert len({(part.label, part.setting) for part in parts}) == len(parts)
     assert all(figure.name for setting in results.settings for figure in study.draw(results, setting))
 
 

@@ -26,6 +26,7 @@ KEPT = {
 }
 """What is there after an interruption, by how the command begins."""
 NOTHING = "nothing is kept of it: the same command begins anew"
+HELP = {"--help", "-h"}
 SIZES = ("COLUMNS", "LINES")
 """In which the environment may say how large the terminal is."""
 
@@ -79,6 +80,9 @@ def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence
 @contextmanager
 def _whole_help(app: cyclopts.App, words: Sequence[str]) -> Iterator[None]:
     """Have a verb's help say what its function says of it, and not only the line of the list of verbs."""
+    if not HELP & set(words):
+        yield
+        return
     for word in words:
         if word.startswith("-") or word not in set(app):
             break

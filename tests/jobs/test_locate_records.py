@@ -67,6 +67,15 @@ def test_a_finished_audit_gives_the_same(found, audited, folder):
     assert reticent.locate_records(audited, out=folder / "object").rows == audited.rows
 
 
+def test_columns_that_no_model_sees_are_no_part_of_the_records(audited, folder, tmp_path):
+    written, file = folder / "audit" / "records.csv", tmp_path / "records.csv"
+    header, *lines = written.read_text(encoding="utf-8").splitlines()
+    more = [f"{header},column_id", *(f"{line},p{i}" for i, line in enumerate(lines))]
+    file.write_text("\n".join(more), encoding="utf-8")
+    assert len(read_rows(file)) == 120
+    assert read_rows(file) == read_rows(written)
+
+
 def test_two_models_tell_the_records_and_no_attack_asks_for_more(folder):
     few = reticent.locate_records(**QUICK | {"models": 2}, store=folder / "store", out=folder / "two")
     assert {row["memorisation"] for row in few.rows} <= {-1.0, 0.0, 1.0}

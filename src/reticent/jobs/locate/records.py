@@ -15,7 +15,7 @@ from reticent.data.records import Records
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError
 from reticent.findings.audit import AuditDocument
 from reticent.findings.locate import Memorisation, RecordsDocument, RecordsEnvironment
-from reticent.findings.records import GROUP, PICTURED, RecordRow
+from reticent.findings.records import COLUMNS, GROUP, PICTURED, RecordRow
 from reticent.jobs import document
 from reticent.jobs.base import RecordsReported, Work
 from reticent.jobs.comparison.sources import Finished, place
@@ -208,7 +208,8 @@ def read_rows(path: Path) -> list[RecordRow]:
             reader = csv.DictReader(stream, strict=True)
             if reader.fieldnames is None or "record" not in reader.fieldnames or "exposure" not in reader.fieldnames:
                 raise CorruptFileError(f"{path}: expected the columns record and exposure, got {reader.fieldnames}")
-            return [RecordRow.from_json({key: _value(key, text) for key, text in line.items()}) for line in reader]
+            known = [key for key in reader.fieldnames if key in COLUMNS or key.startswith(GROUP)]
+            return [RecordRow.from_json({key: _value(key, line[key]) for key in known}) for line in reader]
     except FileNotFoundError:
         raise MissingFileError(
             f"no file {str(path)!r}: expected the records.csv that reticent audit writes beside its audit.json"

@@ -63,9 +63,9 @@ card in `docs/methods/`.
 What to keep in mind. The attacks are those of `reticent audit`, `learned` among them: SELENA's own (`selena-replica`)
 is not, and the card of `selena` measures what it adds. No setting was tuned: each is the default or a value of its
 paper, most of them chosen for SGD and larger networks, while all rows but those of CIFAR-10 are trained by Adam (which
-undoes a factor on the loss, such as that of `ccl`: see its card), but for the tuning of `past`. For cost, `adv-reg` takes one step of
-its attack network for each of the model's, weaker than its default of three, and `selena` trains 10 sub-models in place
-of 25.
+undoes a factor on the loss, such as that of `ccl`: see its card), but for the tuning of `past`. For cost, `adv-reg`
+takes one step of its attack network for each of the model's, weaker than its default of three, and `selena` trains 10
+sub-models in place of 25.
 """
 
 

@@ -441,3 +441,15 @@ def test_harden_takes_the_flags_of_tables(command, tmp_path):
     code, _, err = command(f"{line} --not-feature id --missing indicator")
     assert code == 2
     assert "records stand among the members too" in err  # the columns are read
+
+
+def test_attack_takes_the_flags_of_the_table_of_records(command, tmp_path):
+    rng, members = np.random.default_rng(0), np.arange(120) % 2 == 0
+    labels = rng.integers(0, 2, 120)
+    np.savez(tmp_path / "o.npz", margins=rng.normal(size=(1, 120)), labels=labels, membership=members[None], classes=2)
+    (tmp_path / "r.csv").write_text("id,w,out\n" + "".join(f"n{i},{i % 7},{one}\n" for i, one in enumerate(labels)))
+    code, _, err = command("attack --signals o.npz --records r.csv")
+    assert (code, "give --label COLUMN" in err) == (2, True)
+    assert command("attack --signals o.npz --records r.csv --label out --not-feature id")[0] == 0
+    code, _, err = command("attack --signals o.npz --label out")
+    assert (code, "--label: how a table is read; expected the table beside it: give --records FILE" in err) == (2, True)

@@ -435,3 +435,11 @@ def test_records_of_one_label_do_not_tell_whether_models_learned():
     membership = reticent.Membership.draw(6, 80, 0).matrix
     found = reticent.attack(logits=logits, labels=np.full(80, 2), membership=membership, attacks="loss")
     assert found.document["population"]["health"] == []
+
+
+@pytest.mark.parametrize("classes", [2, 10])
+def test_margins_of_one_model_are_enough(classes):
+    rng, members = np.random.default_rng(0), np.arange(120) % 2 == 0
+    labels = rng.integers(0, classes, 120)
+    done = reticent.attack(margins=rng.normal(size=(1, 120)), labels=labels, membership=members[None], classes=classes)
+    assert {"loss", "confidence"} <= {one["name"] for one in done.document["attacks"]}

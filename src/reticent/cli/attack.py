@@ -7,8 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from reticent.cli.flags import ATTACK, Setting, Told, flags
+from reticent.cli.flags import ATTACK, DataFlags, Setting, Told, flags
 from reticent.cli.screen import say
+from reticent.errors import InputError
 
 
 @flags(*ATTACK)
@@ -27,6 +28,7 @@ def attack(
     out: Path = Path("reticent-attack"),
     scores: Path | None = None,
     records: str | None = None,
+    reading: DataFlags = DataFlags(),  # noqa: B008
     flags: Attacks = Attacks(),  # noqa: B008
 ) -> Sequence[Path]:
     """Attack and audit the outputs of models of any framework.
@@ -43,17 +45,24 @@ def attack(
         records: What the models saw, if it does not stand in the file of signals: a data set, as `reticent audit
             --dataset` takes it, of the same records in the same order. To find out whether members and non-members
             differ without the model; otherwise the labels alone are looked at.
+        reading: with --records, how a table's columns, or a folder's pictures, are read.
         flags: which attacks to run.
     """
     from reticent.attacks import ATTACKS
     from reticent.cli.job import reported
+    from reticent.data.load import load
     from reticent.jobs.attack import run
     from reticent.jobs.attacks import gather_attacks
     from reticent.jobs.score_files import check_scores, save_scores
     from reticent.jobs.signals_file import read_signals
+    from reticent.options import DataOptions
     from reticent.report.output import AUDIT, check_folder
     from reticent.say.audit import not_looked_at
 
+    read_as = DataOptions(**reading.values()).given()
+    if records is None and read_as:
+        named = ", ".join(f"--{key.replace('_', '-')}" for key in read_as)
+        raise InputError(f"{named}: how a table is read; expected the table beside it: give --records FILE")
     chosen = gather_attacks(flags.config, flags.values())
     if scores:
         several = chosen.every_attack or not chosen.attacks
@@ -61,7 +70,7 @@ def attack(
     check_folder(out, AUDIT, (signals, flags.config), chosen.format)
     brought = read_signals(signals, chosen.group_by)
     if records is not None:
-        brought = replace(brought, records=records)
+        brought = replace(brought, records=load(records, **read_as))
     say(*not_looked_at(brought.ungrouped))
     done = reported(AUDIT, lambda screen: run(brought, chosen, out, signals.name, screen.stage), out)
     if not scores:

@@ -233,7 +233,7 @@ def run(
         parquet.check()
     work, problem = Work(stage), brought.problem()
     if problem.signals.models == 1:
-        config = _alone(config)
+        config = _alone(config, problem.signals)
     signals = problem.signals
     groups = alike(signals)
     _once(groups, problem.membership.matrix)
@@ -299,9 +299,9 @@ def _once(groups: Sequence[Sequence[int]], membership: NDArray[np.bool_]) -> Non
                 )
 
 
-def _alone(config: AttackConfig) -> AttackConfig:
+def _alone(config: AttackConfig, signals: Signals) -> AttackConfig:
     """Let attacks that would learn thresholds from references take one for all classes, which needs none."""
-    names = [spec.method for spec in build_attacks(config)]
+    names = [spec.method for spec in build_attacks(config, _possible(signals))]
     learning = [name for name in names if "threshold" in ATTACKS[name].spec.model_fields]
     told = {name: {"threshold": "global"} | config.attack.get(name, {}) for name in learning}
     return config.replace(attack=config.attack | told)

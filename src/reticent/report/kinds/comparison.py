@@ -142,7 +142,8 @@ def _rows(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block, .
         "alone. Several lines can be: they are different trade-offs, not one winner."
     )
     texts = [
-        f"Beside each number stands its {level(document.confidence)} interval. Chance: AUC 0.5, and TPR equal to FPR."
+        f"Below each number, or in brackets: its {level(document.confidence)} interval. Chance: AUC 0.5, and TPR equal "
+        "to FPR."
     ]
     if any(row.role is Role.CONTROL for row in rows):
         texts.append(

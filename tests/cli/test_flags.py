@@ -14,7 +14,7 @@ from reticent.findings.gate import ALLOWED
 from reticent.jobs.locate.layers import Options
 from reticent.locate.weights import Scoring
 from reticent.models import ARCHITECTURES
-from reticent.options import AttackConfig, AuditConfig, described
+from reticent.options import AttackConfig, AuditConfig, DataOptions, described
 from reticent.training.recipe import Recipe
 
 TABLES = {"attack", "recipe", "queries"}
@@ -46,7 +46,7 @@ def test_every_key_is_a_flag_with_the_specs_text_and_default(verb):
 
 def test_attack_takes_what_concerns_no_training():
     flags = arguments("attack")
-    own = {spelled(key) for key in AttackConfig.model_fields if key not in TABLES}
+    own = {spelled(key) for one in (AttackConfig, DataOptions) for key in one.model_fields if key not in TABLES}
     assert set(flags) == own | {"signals", "out", "scores", "records", "set", "config"}
 
 

@@ -237,3 +237,11 @@ def nearest(got: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {' or '.join(repr(name) for one in close for name in lower[one])}?"
     return f"expected one of {', '.join(names)}" if names else "there are none"
+
+
+def meant(got: Iterable[str], known: Iterable[str]) -> str:
+    """Say which known names wrong ones are near to, whatever their case; empty where none is."""
+    names = {name.lower(): name for name in known}
+    close = ((one, difflib.get_close_matches(one.lower(), list(names), n=1, cutoff=0.6)) for one in got)
+    told = [f"{names[near[0]]!r} by {one!r}" for one, near in close if near and names[near[0]] != one]
+    return f"; did you mean {', '.join(told)}?" if told else ""

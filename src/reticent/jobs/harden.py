@@ -115,7 +115,8 @@ def harden(
             too, which `reticent.load_weights` reads.
         progress: called after every reference.
         stage: called with words before each part.
-        note: called with a sentence, before anything is trained, if the model may have learned nothing.
+        note: called with sentences, before anything is trained: that the model may have learned nothing, or not these
+            members, or that nothing was said of how it was trained.
         **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`: ``epochs``, ``models`` (references) ...;
             for tables ``label``, ``not_features`` and the other keys of `DataOptions`.
 
@@ -155,8 +156,9 @@ def harden(
     records = Asked(members, non_members, reference, dataset, reading, config.data_dir, *scale)
     defense = method if objective is None else f"{method}+{objective}"
     checked = ready(config, weights, initial, records, defense, options or {})
-    if note is not None and checked.untaught:
-        note(checked.untaught)
+    if note is not None:
+        for doubt in checked.doubts():
+            note(doubt)
     inputs = [weights, initial, members, non_members, reference, dataset]
     output = Output.take(user_files.path(out), HARDEN, inputs)
     work = Work(stage, progress)
@@ -187,7 +189,8 @@ def _hardened(
     seen = {"after": checked.ask(network(checked, made.state)), "before": checked.seen}
     before, after = (checked.right(seen[name]) for name in ("before", "after"))
     if lost(before, after, max_accuracy_loss):
-        raise ModelError(say.refused(before.mean(), after.mean(), max_accuracy_loss, checked.sorted.notes))
+        notes = checked.sorted.notes
+        raise ModelError(say.refused(before.mean(), after.mean(), max_accuracy_loss, notes, checked.held))
     populations = {"after": checked.after, "before": checked.before}
     runs = {}
     for name, population in populations.items():

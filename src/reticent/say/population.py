@@ -1,6 +1,6 @@
 """What is to be said of the models, and of the records that they were trained on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from reticent.arrays import Ints
 from reticent.data.persons import PersonColumn
@@ -14,6 +14,8 @@ from reticent.say.grammar import agree, plural, short, some
 
 MUCH = 0.2
 """A larger share of the records is much for one person."""
+ORDER = "labels and the columns of the classes are in different orders (scikit-learn's columns follow classes_)"
+"""Why a model may seem to be always wrong."""
 UNLEARNED = "a model that learned nothing has nothing to leak"
 
 
@@ -35,6 +37,15 @@ def problem(accuracy: float, share: float, chance: float, members: int) -> str:
     )
 
 
+def renamed_classes(called: Mapping[int, int], accuracy: float) -> str:
+    """Say that the classes have other names, by which answers would be right."""
+    others = [f"class {one} is called {other}" for one, other in called.items() if one != other]
+    return (
+        f"{percent(accuracy)} would be right if {', '.join(others[:3])}{', ...' * (len(others) > 3)}: {ORDER}, so give "
+        "both in one order"
+    )
+
+
 def unhealthy(population: Population, leak: Leak | None = None) -> list[str]:
     """Say what models that did not learn do to an audit: no sentence, or one."""
     more = "models that work may leak more"
@@ -47,10 +58,10 @@ def unhealthy(population: Population, leak: Leak | None = None) -> list[str]:
     if leak is Leak.FOUND:
         what = f"{more} than is found here"
     which = some([one.model for one in population.health])
-    return [
-        f"{population.unlearned} of {population.models} models did not learn (model {which}): {what}. Train longer, or "
-        "with another learning rate."
-    ]
+    remedy = "Train longer, or with another learning rate."
+    if population.targets is not None:
+        remedy = f"Train longer, or with another learning rate; or, if they were trained well, {ORDER}, or members are."
+    return [f"{population.unlearned} of {population.models} models did not learn (model {which}): {what}. {remedy}"]
 
 
 def of_models(text: str, held: int, every: int) -> str:

@@ -151,8 +151,12 @@ def _learners(said: Verdict, population: Population) -> list[str]:
         return []
     told = f"Since {UNLEARNED}, low numbers say nothing of a model that works."
     if said.leak is Leak.FOUND:
-        others = "What is shown is the leak of the others" if sick < population.models else "They leak all the same"
-        told = f"{others}; models that work may leak more."
+        told = "They leak all the same; models that work may leak more."
+        if sick < population.models:
+            told = (
+                "Every figure is a mean over all audited models, and attacks learn from all of them: the others may "
+                "leak more than is shown."
+            )
     return [f"{sick} of {population.models} models did not learn. {told}"]
 
 

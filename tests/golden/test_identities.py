@@ -62,6 +62,7 @@ RECIPES = {
     "butterfly-resnet20": Recipe(architecture=ResNet20(butterfly=EVERY)),
     "butterfly-yours": Recipe(architecture=Factory(factory="mine:net", butterfly=EVERY)),
     "sampled": Recipe(sampler=Swmr(width=30, strength=0.25)),
+    "again": Recipe(retrain="after the move"),
     "yours": Recipe(
         architecture=Factory(factory="mine:net", source="0123456789abcdef0123"),
         procedure=Function(function="mine:train", source="fedcba98765432100123"),
@@ -86,6 +87,7 @@ PINNED = {
     "butterfly-resnet20": ("50a74979d5f957f08780", "daf1f0ec5c26069f64d2", "8ca8b8c1dafd5ad24379"),
     "butterfly-yours": ("df7ba7a35c0be5401010", "c51ad2d224c23564e7b7", "340768d702e52564d214"),
     "sampled": ("8bd1e0bd3827cdf8e207", "465ed48562e925660019", "ea8c4e35d63437fc4d42"),
+    "again": ("9972078cdafb0a2b26b5", "1cacf256e97ed8b92959", "eba4211133e7539f8110"),
     "yours": ("eb5f5ed7c85c94ce4385", "1e336d2905f9d394bcb3", "adc03ef27a60b9bc6636"),
 }
 
@@ -117,6 +119,7 @@ DEFAULTS = {
             "patience": None,
             "stop_after": None,
             "precision": "float32",
+            "retrain": None,
         },
     ),
     "MLP": (MLP(), {"butterfly": None, "widths": [256, 256], "dropout": 0.0}),

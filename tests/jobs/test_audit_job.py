@@ -337,5 +337,7 @@ def test_data_and_functions_may_be_given_as_they_are(tmp_path):
         reticent.ReticentError, match=r"architecture: .*<lambda> .* cannot be imported by worker processes"
     ):
         reticent.audit(dataset=(x, y), architecture=lambda classes: None, **options)
+    with pytest.raises(reticent.ReticentError, match=r"architecture: .* got an instance of Linear: give its class, or"):
+        reticent.audit(dataset=(x, y), architecture=a_net((4,), 3), **options)
     with pytest.raises(reticent.ReticentError, match="dataset: returned int: expected a pair of arrays"):
         reticent.audit(dataset=3, **options)

@@ -18,7 +18,7 @@ from reticent.options import Options
 from reticent.population.train import Callback
 from reticent.population.worker import choose_device
 from reticent.report.files import make_folder, write_file
-from reticent.report.output import STUDY, Output, sealed
+from reticent.report.output import EARLIER, STUDY, Output, sealed
 from reticent.say.grammar import sentence
 from reticent.say.study import beforehand
 from reticent.spec import identity
@@ -121,7 +121,7 @@ def study(
     machine |= {"workers": workers} if workers is not None else {}
     output = Output.take(folder, STUDY)
     make_folder(folder / PARTS)
-    if checked is not None and _of_another(folder, chosen.name, scale):
+    if checked is not None and _of_another(folder / EARLIER, chosen.name, scale):
         checked(folder)
     work, clock, kept = Work(stage, progress), time.perf_counter(), 0
     if told := beforehand(*chosen.untellable(given)):

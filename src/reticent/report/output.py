@@ -48,7 +48,7 @@ class Form:
         section: name of the file that only ``format="md"`` writes.
         sometimes: names of files that only some of these reports have.
         marks: by name, the mark of a file whose kind has none of its own in `KINDS`: how a text begins, or what the
-            header of tensors holds. A section's is also known by its last line (`sealed`).
+            header of tensors holds. Markdown is also known by its last line, `SEAL`.
     """
 
     numbers: str
@@ -171,15 +171,13 @@ class Output:
         return cls(folder, form, kind)
 
     def write(self, document: Document, files: Mapping[str, Content]) -> tuple[Path, ...]:
-        """Write the files of a report and, last, its numbers: all of them, or none; a section gets its last line."""
+        """Write the files of a report and, last, its numbers: all of them, or none; Markdown gets its last line."""
         self.check(document)
         try:  # Names that are known only now, such as those of figures. What was measured is kept in the error.
             check_names(self.folder, self.form, [name for name in files if name not in self.form.names(self.kind)])
         except InputError as error:
             raise UnwrittenError(str(error), document) from None
-        texts = dict(files)
-        if isinstance(section := texts.get(self.form.section or ""), (str, bytes)):
-            texts[self.form.section or ""] = sealed(section)
+        texts = {name: _sealed(content) if name.endswith(".md") else content for name, content in files.items()}
         texts[self.form.numbers] = as_json(document.to_json())
         aside = self.folder / EARLIER
         try:
@@ -330,13 +328,13 @@ def _same(path: Path, given: str | Path) -> bool:
 
 
 SEAL = "<!-- Written by reticent; SHA-256 of the lines above: {} -->\n"
-"""The last line of a section in Markdown: a comment, which shows whether it is word for word what reticent wrote."""
+"""The last line of Markdown: a comment, which shows whether it is word for word what reticent wrote."""
 _LENGTH = len(SEAL.format("0" * 64))
 
 
-def sealed(text: str | bytes) -> str:
-    """Put the last line below a section."""
-    body = (text if isinstance(text, str) else text.decode("utf-8")).rstrip() + "\n\n"
+def _sealed(text: Content) -> str:
+    """Put the last line below Markdown."""
+    body = (text.decode("utf-8") if isinstance(text, bytes) else "".join(text)).rstrip() + "\n\n"
     return body + SEAL.format(sha256(body.encode("utf-8", "backslashreplace")).hexdigest())
 
 

@@ -189,6 +189,11 @@ def described(field: FieldInfo) -> tuple[str, str]:
     return (f"{words}. {text}" if words else text), usual
 
 
+def spelled(key: str) -> str:
+    """Write a key as its flag, which takes one of several names at a time."""
+    return {"attacks": "attack", "not_features": "not-feature"}.get(key, key).replace("_", "-")
+
+
 def flag(option: str, column: str, value: int | None = None) -> str:
     """Write a flag that a shell takes, whatever the column is called."""
     return f"--{option} {shlex.quote(column if value is None else f'{column}={value}')}"

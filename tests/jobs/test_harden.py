@@ -147,9 +147,10 @@ def test_a_model_that_may_have_learned_nothing_is_told_of_before_anything_is_tra
     notes = []
     with pytest.raises(Enough):
         run(weights=dict(state), objective="relaxloss", options=CWRF, out="fresh", stage=stop, note=notes.append)
-    (said,) = notes
+    said, unsure = notes
     assert said.startswith(f"The given model labels {100 * share:.1f} % of its 60 training records correctly")
     assert "it may have learned nothing" in said
+    assert "shows no sign of having been trained on these members" in unsure
 
 
 def test_the_repaired_weights_load_and_hold_what_was_set_back(place):

@@ -2,12 +2,16 @@
 
 import pytest
 
-from reticent.findings.audit import ExposureCount, Verdict
+from reticent.findings.audit import ExposureCount, Group, GroupDifference, Grouping, Verdict
+from reticent.findings.blind import Excess
 from reticent.findings.group_limits import ExposedGroup
+from reticent.findings.numbers import PairedDifference
 from reticent.findings.population import Data
 from reticent.findings.records import COLUMNS, RecordRow
-from reticent.report.kinds.record_table import MEASURES, legend
-from reticent.say import exposed_group, records
+from reticent.report.blocks import MARKDOWN, Table
+from reticent.report.kinds import groups
+from reticent.report.kinds.record_table import MEASURES, legend, table
+from reticent.say import exposed_group, records, verdict
 from reticent.say.epsilon import meaning
 from reticent.say.exposure import spoken
 
@@ -68,3 +72,34 @@ def test_a_group_that_leaks_more_says_by_which_figure(tpr, attack, told):
     said = Verdict(attack="lira", best_of=2, fpr=0.01, tpr=0.1, auc=0.6, confidence=0.95, leak="found", group=group)
     assert "leaks more, by the AUC: " in exposed_group.sentence(group, ())
     assert ("smaller share than of all training records" in " ".join(exposed_group.details(said, group, ()))) is told
+
+
+def test_p_values_are_held_against_the_level_that_was_asked_for():
+    """0.0099 is below 0.01, and not below 0.005; at the usual level three decimals tell its side."""
+    row = RecordRow(record=1, label=0, label_name="a", models_in=8, models_out=8, distance_p_corrected=0.0099)
+    group = Group(name="a", difference=GroupDifference(mean=0.1, interval=(0, 0.2), p=0.0099, p_corrected=0.0099))
+    for confidence, text, tone in ((0.99, "0.0099", "bad"), (0.95, "0.010", "bad"), (0.995, "0.010", "usual")):
+        cells = [cell for line in table([row], confidence).rows for cell in line]
+        assert [cell.tone for cell in cells if cell.text == text] == [tone]
+        said = Grouping(by="sex", groups=(group,), confidence=confidence)
+        [drawn] = [one for one in groups.blocks([said], ()) if isinstance(one, Table) and MARKDOWN & one.only]
+        assert drawn.rows[0][7].text == text
+
+
+def test_odds_count_what_guessing_is_told_to_find():
+    said = Verdict(attack="lira", best_of=1, fpr=0.01, tpr=0.1, auc=0.6, confidence=0.95, leak="found")
+    assert verdict.odds(said) == (1000, 100, 10)
+    few = said.with_(chance=0.02)
+    assert verdict.guessing(few).startswith("2.0 %, since few")
+    assert verdict.odds(few) == (1000, 100, 20)
+    assert verdict.odds(said.with_(tied=True)) is None
+
+
+def test_a_share_beside_what_is_found_without_the_model_is_not_held_against_chance():
+    """Its ends have the decimals of all shares there: no side of the false positive rate is to be seen."""
+    said = Verdict(
+        attack="lira", best_of=1, fpr=0.01, tpr=0.1, tpr_interval=(0.01004, 0.2), auc=0.6, confidence=0.95, leak="found"
+    )
+    assert verdict.share_ends(said) == ["1.004 %", "20.0 %"]
+    beyond = PairedDifference(difference=0.1, interval=(0, 0.2), p=0.01)
+    assert verdict.share_ends(said.with_(excess=Excess(blind_auc=0.6, auc=beyond))) == ["1.0 %", "20.0 %"]

@@ -36,7 +36,8 @@ def details(said: Verdict, found: ExposedGroup, names: Sequence[str]) -> list[st
     lines = [
         f"In {where}, the area under the ROC curve{other} is {fraction(found.auc)} (at least "
         f"{down(found.auc_least, 0.5, 3)}); in the other {kind}, {fraction(found.others)} on average (p "
-        f"{_p(found.p_corrected)} for the difference). That limit and p allow for having looked at {looked}."
+        f"{_p(found.p_corrected, 1 - said.confidence)} for the difference). That limit and p allow for having looked at "
+        f"{looked}."
     ]
     if found.tpr is not None and found.false_alarms is not None and said.fpr:
         digits = decimals(said.fpr)
@@ -61,6 +62,6 @@ def card(found: ExposedGroup, names: Sequence[str]) -> tuple[str, str, str]:
     return f"AUC in {named(found, names)}", fraction(found.auc), note
 
 
-def _p(p: float) -> str:
-    text = p_value(p)
-    return text if p < 0.001 else f"= {text}"
+def _p(p: float, level: float) -> str:
+    text = p_value(p, level)
+    return text if text.startswith("<") else f"= {text}"

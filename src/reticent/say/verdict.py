@@ -132,17 +132,50 @@ def _finds(said: Verdict) -> str:
 
 
 def guessing(said: Verdict) -> str:
-    """Write what guessing finds: the rate itself, unless it finds `MORE`, or the interval begins between the two."""
+    """Write what guessing finds."""
     assert said.fpr is not None
-    chance, (low, _) = said.chance or said.fpr, said.tpr_interval or (0.0, 1.0)
-    between = said.fpr < low <= chance
-    if chance < MORE * said.fpr and not between:
+    if guessed(said) == said.fpr:
         return level(said.fpr)
-    return f"{percent(chance, decimals(said.fpr) + between)}, since few false alarms set the threshold"
+    digits = decimals(said.fpr) + _between(said)
+    return f"{percent(said.chance, digits)}, since few false alarms set the threshold"
+
+
+def guessed(said: Verdict) -> float:
+    """Tell what guessing finds: the rate itself, unless it finds `MORE`, or the interval begins between the two."""
+    assert said.fpr is not None
+    chance = said.chance or said.fpr
+    return chance if chance >= MORE * said.fpr or _between(said) else said.fpr
+
+
+def _between(said: Verdict) -> bool:
+    low, _ = said.tpr_interval or (0.0, 1.0)
+    return (said.fpr or 0.0) < low <= (said.chance or 0.0)
+
+
+def odds(said: Verdict) -> tuple[int, int, int] | None:
+    """Count of how many records, and of how many others, so many are found and so many taken for them.
+
+    None where that cannot be told: equal scores flag fewer than the rate, and a blind excess is judged by itself.
+    """
+    if said.tpr is None or not said.fpr or said.tied or said.excess is not None:
+        return None
+    base = max(1000, round(10 / said.fpr))
+    return base, round(base * said.tpr), round(base * guessed(said))
 
 
 def _share(said: Verdict, share: float | None) -> str:
     return percent(share, decimals(said.fpr))
+
+
+def share_ends(said: Verdict) -> list[str]:
+    """Write the ends of the interval of the share found, so that it is seen on which side of chance they lie.
+
+    Where members and non-members differ without the model, the share is not held against chance.
+    """
+    assert said.fpr is not None
+    limit, digits = said.chance or said.fpr, decimals(said.fpr)
+    ends = said.tpr_interval or ()
+    return [percent(end, digits) if said.excess else percent_beside(end, limit, digits) for end in ends]
 
 
 def _learners(said: Verdict, population: Population) -> list[str]:
@@ -164,7 +197,7 @@ def _intervals(said: Verdict, best: Audit) -> list[str]:
     )
     if said.tpr is None or said.fpr is None or said.tpr_interval is None:
         return [curve]
-    limits = " to ".join(percent_beside(end, said.chance or said.fpr, decimals(said.fpr)) for end in said.tpr_interval)
+    limits = " to ".join(share_ends(said))
     ties = _ties(best.rate(said.fpr))
     if said.reason is Reason.BACKWARDS:
         meant = f"{_share(said, said.tpr)} ({sure} interval {limits}) at {alarms(said.fpr)}"

@@ -23,7 +23,7 @@ from reticent.report.kinds import (
     record_table,
     trust,
 )
-from reticent.rounding import around, count, decimals, fraction, interval, level, percent, percent_beside
+from reticent.rounding import around, count, decimals, fraction, joined, level, percent
 from reticent.say import exposed_group
 from reticent.say import records as say_records
 from reticent.say import verdict as say
@@ -130,15 +130,18 @@ def _banner(document: AuditDocument, name: b.Name, word: str) -> b.Banner:
 
 def _odds(said: Verdict) -> list[b.Bars]:
     """Turn the verdict's rates into counts of records, which people judge better than rates."""
-    if said.tpr is None or not said.fpr or said.tied or said.excess is not None:  # Ties flag fewer than the rate.
+    odds, ends = say.odds(said), said.tpr_interval
+    if odds is None:
         return []
-    base, ends = max(1000, round(10 / said.fpr)), said.tpr_interval
-    full = max(said.tpr, said.fpr, ends[1] if ends else 0.0) * 1.04
-    found: b.Text = (b.Strong(count(round(base * said.tpr))), " training records are found")
-    wrong: b.Text = (b.Strong(count(round(base * said.fpr))), " others are taken for them")
+    base, found, wrong = odds
+    full = max(found / base, wrong / base, ends[1] if ends else 0.0) * 1.04 * base
     bars = (
-        b.Bar(found, said.tpr / full, interval=(ends[0] / full, ends[1] / full) if ends else None),
-        b.Bar(wrong, said.fpr / full, style="others"),
+        b.Bar(
+            (b.Strong(count(found)), " training records are found"),
+            found / full,
+            interval=(base * ends[0] / full, base * ends[1] / full) if ends else None,
+        ),
+        b.Bar((b.Strong(count(wrong)), " others are taken for them"), wrong / full, style="others"),
     )
     return [b.Bars(f"Of {count(base)} training records, and of {count(base)} others", bars)]
 
@@ -148,8 +151,7 @@ def _cards(said: Verdict) -> list[b.Card]:
     cards = []
     if said.fpr:
         write = partial(percent, digits=decimals(said.fpr))
-        held = partial(percent_beside, limit=said.chance or said.fpr, digits=decimals(said.fpr))
-        ends = "" if said.tpr_interval is None else f"interval {interval(said.tpr_interval, held)}; "
+        ends = "" if said.tpr_interval is None else f"interval {joined(say.share_ends(said))}; "
         shown: b.Text = (write(said.tpr), b.Footnote(TIES)) if said.tied else write(said.tpr)
         beyond = None if said.excess is None else said.excess.at(said.fpr)
         note = f"{ends}chance {say.guessing(said)}"
@@ -178,14 +180,15 @@ def _records(
     tested = document.records.sentences if document.records is not None else ()
     said += [b.Prose(sentence, only=b.DOCUMENTS) for sentence in tested]
     heading = b.Heading("The records", "records", "Records", level=2, only=b.DOCUMENTS)
+    confidence = document.verdict.confidence
     if not rows:
         return [heading, *said] if said else []
     return [
         heading,
         b.Prose(say_records.by_unit(document.data) + say_records.order(document.exposure), only=b.PAGE),
         *said,
-        *b.only(b.PAGE, *record_table.of_units(units, document.data.unit or "")),
-        *b.only(b.PAGE, *record_table.listing(rows, thumbnails)),
+        *b.only(b.PAGE, *record_table.of_units(units, document.data.unit or "", confidence)),
+        *b.only(b.PAGE, *record_table.listing(rows, thumbnails, confidence)),
         b.Heading("What this says of one person", "one-person", only=b.PAGE),
         b.Bullets(tuple(say_records.one_person(document.exposure, document.data)), only=b.PAGE),
         b.Prose(b.coded("Answers in full, with an example: `docs/one_person.md` of reticent."), "note", only=b.PAGE),

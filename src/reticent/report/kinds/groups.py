@@ -101,7 +101,7 @@ def _table(found: Grouping, named: Sequence[tuple[str, Group]], key: str) -> b.T
     title = (
         f"Every group by {by}, under {found.attack}; below each number its {level(found.confidence or 0.95)} interval"
     )
-    rows = (_row(text, group, found.fpr) for text, group in named)
+    rows = (_row(text, group, found) for text, group in named)
     return b.table(title, heads, rows, key=f"{key}-table", sortable=True, sorted=2, find="name")
 
 
@@ -109,19 +109,19 @@ def _known(groups: Sequence[Group], part: str) -> b.Media:
     return b.PAGE if any(getattr(group, part) is not None for group in groups) else frozenset()
 
 
-def _row(text: str, group: Group, fpr: float | None) -> b.Line:
+def _row(text: str, group: Group, grouping: Grouping) -> b.Line:
     difference, p = NOTHING, NOTHING
     if group.difference is not None:
         found = group.difference
         ends = b.Span(*map(signed, found.interval))
         difference = b.Cell(signed(found.mean), found.mean, (ends,))
-        p = b.Cell(p_value(found.p_corrected), found.p_corrected)
+        p = b.Cell(p_value(found.p_corrected, 1 - grouping.confidence), found.p_corrected)
     split = f"{count(group.members)} in, {count(group.non_members)} out"
     return (
         b.Name(text),
         b.Cell(count(group.records), group.records, () if group.members is None else (split,)),
         estimate(group.auc),
-        estimate(group.tpr, True, decimals(fpr)),
+        estimate(group.tpr, True, decimals(grouping.fpr)),
         estimate(group.exposure, digits=2),
         estimate(group.memorisation, digits=3),
         difference,

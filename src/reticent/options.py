@@ -33,6 +33,8 @@ def _name_or_table(value: Any) -> Any:
     return value
 
 
+OWN = "own data"
+"""The data set's name where a Python caller gives the data as they are."""
 ALL = "all"
 """Every attack that fits, in place of names."""
 FOLDER = "folder"
@@ -187,6 +189,11 @@ def described(field: FieldInfo) -> tuple[str, str]:
         value = value.get("method") if isinstance(value, dict) else value
         usual = "" if value in (None, []) else f"{value:g}" if isinstance(value, float) else str(value)
     return (f"{words}. {text}" if words else text), usual
+
+
+def spelled(key: str) -> str:
+    """Write a key as its flag, which takes one of several names at a time."""
+    return {"attacks": "attack", "not_features": "not-feature"}.get(key, key).replace("_", "-")
 
 
 def flag(option: str, column: str, value: int | None = None) -> str:

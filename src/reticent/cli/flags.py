@@ -12,7 +12,7 @@ from cyclopts import Group, Parameter
 from pydantic.fields import FieldInfo
 
 from reticent.errors import Problems, SpecError, nearest
-from reticent.options import FOLDER, AttackConfig, AuditConfig, DataOptions, Options, described
+from reticent.options import FOLDER, AttackConfig, AuditConfig, DataOptions, Options, described, spelled
 from reticent.spec import read_toml, toml_or_text
 from reticent.training.recipe import Recipe
 
@@ -99,11 +99,6 @@ def _flag(key: str, field: FieldInfo, text: str | None) -> Any:
 
 def _group(key: str) -> Group | None:
     return next((group for group, keys in GROUPS.items() if key in keys), None)
-
-
-def spelled(key: str) -> str:
-    """Write a key as its flag, which takes one of several names at a time."""
-    return {"attacks": "attack", "not_features": "not-feature"}.get(key, key).replace("_", "-")
 
 
 def _kind(annotation: Any, metadata: Sequence[Any] = ()) -> Any:

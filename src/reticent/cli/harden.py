@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from cyclopts import Parameter
 
-from reticent.cli.flags import DATA, TRAINING, Setting, Told, flags, initial_state, spelled
+from reticent.cli.flags import DATA, TRAINING, Setting, Told, flags, initial_state
 from reticent.errors import SpecError, nearest
-from reticent.options import Options
+from reticent.options import Options, spelled
 from reticent.spec import toml_or_text
 
 if TYPE_CHECKING:

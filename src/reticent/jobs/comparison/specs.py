@@ -27,11 +27,11 @@ from reticent.jobs.comparison.sources import (
     of_defenses,
     place,
 )
-from reticent.jobs.config import OWN, Job, by_record, chosen, gather, prepare
+from reticent.jobs.config import Job, by_record, chosen, gather, prepare
 from reticent.jobs.defenses import NONE, has_defense
 from reticent.jobs.read_audit import read_document
 from reticent.jobs.signals_file import read_signals
-from reticent.options import ALL, SHORT, AttackConfig, AuditConfig, DataOptions, Options
+from reticent.options import ALL, OWN, SHORT, AttackConfig, AuditConfig, DataOptions, Options
 from reticent.say.grammar import agree
 from reticent.spec import text
 from reticent.training.augmentation import usual

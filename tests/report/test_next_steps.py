@@ -12,7 +12,7 @@ from reticent.say import next_steps
 TABLE = {
     "dataset": "my data.csv",
     "label": "out come",
-    "not_features": ["id", "ward"],
+    "not_features": ["id", "no"],
     "rare": {"code": 5},
     "models": 8,
 }

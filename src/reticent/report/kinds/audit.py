@@ -63,7 +63,7 @@ def audit(
         brand="membership-privacy audit",
         section="Membership privacy",
         blocks=(
-            _banner(document, name, word),
+            _banner(document, name, word, listed=bool(rows)),
             *b.only(b.DOCUMENTS, *_next(document)),
             b.Heading("Evidence", "evidence", "Evidence", level=2, only=b.DOCUMENTS),
             *attacks.table(document, audits),
@@ -110,7 +110,7 @@ def ordered(document: AuditDocument) -> list[Audit]:
     return sorted(document.attacks, key=lambda one: (one.name != document.verdict.attack, -one.auc.mean))
 
 
-def _banner(document: AuditDocument, name: b.Name, word: str) -> b.Banner:
+def _banner(document: AuditDocument, name: b.Name, word: str, *, listed: bool) -> b.Banner:
     said, population, what = document.verdict, document.population, noun(document.data.unit)
     could = None if document.control is None else document.control.detectable
     power = "" if could is None or said.leak is Leak.FOUND else f"{detectable(could)} "
@@ -121,6 +121,7 @@ def _banner(document: AuditDocument, name: b.Name, word: str) -> b.Banner:
         " ",
         b.Link("Which.", "health"),
     )
+    person: tuple[b.Text, ...] = (" ", b.Link("What it says of one person.", "one-person")) if listed else ()
     shown = () if said.group is None else (b.Card(*exposed_group.card(said.group, document.data.class_names, what)),)
     cards = (
         *_odds(said, what),
@@ -136,7 +137,7 @@ def _banner(document: AuditDocument, name: b.Name, word: str) -> b.Banner:
         blocks=(
             b.Prose(said.detail),
             *(b.Prose(told, only=b.TEXTS) for told in say.counted(said, what)),
-            b.Prose((meaning, b.Link("What this audit cannot say.", "limits")), only=b.PAGE),
+            b.Prose((meaning, b.Link("What this audit cannot say.", "limits"), *person), only=b.PAGE),
             b.Cards(cards, only=b.PAGE),
             *([b.Notice(warning, "bad", only=b.PAGE)] if sick else []),
         ),

@@ -5,13 +5,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from toy_study import BASE
+from toy_study import BASE, bench_in
 
-from reticent.data.load import load
 from reticent.population.worker import Maker
 from reticent.procedures import plain
 from reticent.studies import STUDIES, cwrf_location, cwrf_removal, derived_networks
-from reticent.studies.base import Bench, Found, Results, Setting
+from reticent.studies.base import Found, Results, Setting
 from reticent.studies.judging import finding
 from reticent.studies.metrics import beside
 from reticent.studies.numbers import Estimate
@@ -23,9 +22,7 @@ LOCATION, REMOVAL = STUDIES["cwrf-location"], STUDIES["cwrf-removal"]
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("derived")
-    machine = {"store": str(folder / "store"), "workers": 1, "device": "cpu"}
-    return Bench(SETTING, 0, load("digits"), machine, folder / "work")
+    return bench_in(tmp_path_factory.mktemp("derived"), SETTING)
 
 
 @pytest.fixture(scope="module")

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from toy_study import BASE
+from toy_study import BASE, bench_in
 
-from reticent.data.load import load
-from reticent.studies.base import Bench, Setting
+from reticent.studies.base import Setting
 from reticent.studies.matching import KNOWN, MOST, Controls, _spread, controls, estimated
 from reticent.studies.measured import Measured, measure
 from reticent.studies.numbers import Estimate, Replicated, combined
@@ -103,8 +102,7 @@ def test_what_a_control_misses_is_told_unless_it_is_read_off():
 
 @pytest.mark.slow
 def test_the_controls_are_stopped_near_the_rows_accuracy(tmp_path):
-    machine = {"store": str(tmp_path / "store"), "workers": 1, "device": "cpu"}
-    bench = Bench(Setting("digits", "MLP on digits", BASE, {"fpr": 0.1}), 0, load("digits"), machine, tmp_path)
+    bench = bench_in(tmp_path, Setting("digits", "MLP on digits", BASE, {"fpr": 0.1}))
     baseline = measure(bench, "plain", bench.job())
     weak = measure(bench, "weak", bench.job(epochs=1))
     made = controls(bench, baseline, [weak, baseline])

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from toy_study import BASE
+from toy_study import BASE, bench_in
 
 from reticent.attacks import score
 from reticent.attacks.base import Problem
@@ -15,7 +15,7 @@ from reticent.errors import InputError
 from reticent.population.stored_signals import signals
 from reticent.signals.correctness import correct
 from reticent.studies import measured
-from reticent.studies.base import Bench, Setting
+from reticent.studies.base import Setting
 from reticent.studies.measured import Recipe, collect, measure
 from reticent.studies.presets import digit_pictures
 
@@ -24,9 +24,7 @@ SETTING = Setting("digits", "MLP on digits", BASE, {"fpr": 0.1})
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("measured")
-    machine = {"store": str(folder / "store"), "workers": 1, "device": "cpu"}
-    return Bench(SETTING, 0, load("digits"), machine, folder / "work")
+    return bench_in(tmp_path_factory.mktemp("measured"), SETTING)
 
 
 @pytest.fixture(scope="module")

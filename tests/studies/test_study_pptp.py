@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from toy_study import bench_in
 
 from reticent.errors import ModelError
 from reticent.jobs.config import gather
@@ -12,7 +13,7 @@ from reticent.jobs.recipes import build_recipe
 from reticent.procedures.recipe_checks import check
 from reticent.store import Store
 from reticent.studies import STUDIES
-from reticent.studies.base import Bench, Found, Results, Setting
+from reticent.studies.base import Found, Results, Setting
 from reticent.studies.document import judge
 from reticent.studies.excess import NONE
 from reticent.studies.judging import finding
@@ -295,11 +296,9 @@ SHORT = {
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pptp")
-    machine = {"store": str(folder / "store"), "workers": 1, "device": "cpu"}
     options = ONE.options | {REPEATS: 1}
     setting = Setting("digits", "ResNet20 on digits", SHORT, options, network="ResNet", unlike="digits")
-    return Bench(setting, 0, digit_pictures(), machine, folder / "work")
+    return bench_in(tmp_path_factory.mktemp("pptp"), setting, digit_pictures())
 
 
 @pytest.mark.slow

@@ -3,12 +3,13 @@
 import numpy as np
 import pytest
 import torch
+from toy_study import bench_in
 
 from reticent.locate.correlation import agreement
 from reticent.locate.scoring import Scores
 from reticent.population.worker import Maker
 from reticent.studies import STUDIES
-from reticent.studies.base import Bench, Found, Results, Setting
+from reticent.studies.base import Found, Results, Setting
 from reticent.studies.cwrf_entanglement import scores
 from reticent.studies.judging import finding
 from reticent.studies.numbers import FEW, Estimate
@@ -28,9 +29,7 @@ TINY = DIGITS | {
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("questions")
-    machine = {"store": str(folder / "store"), "workers": 1, "device": "cpu"}
-    return Bench(Setting("cnn", "CNN", TINY), 0, digit_pictures(), machine, folder / "work")
+    return bench_in(tmp_path_factory.mktemp("questions"), Setting("cnn", "CNN", TINY), digit_pictures())
 
 
 @pytest.mark.slow

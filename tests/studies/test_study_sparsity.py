@@ -5,8 +5,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import torch
+from toy_study import bench_in
 
-from reticent.data.load import load
 from reticent.jobs.config import gather
 from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
@@ -14,7 +14,7 @@ from reticent.models import ARCHITECTURES
 from reticent.models.base import Input, build
 from reticent.procedures.recipe_checks import check
 from reticent.studies import STUDIES, sparsity
-from reticent.studies.base import Bench, Found, Results, Setting
+from reticent.studies.base import Found, Results, Setting
 from reticent.studies.document import judge
 from reticent.studies.excess import asked, narrowed, narrowest, parameters, width
 from reticent.studies.judging import finding
@@ -237,8 +237,7 @@ TINY = {
 def test_a_small_part_is_measured_from_networks_to_figures(tmp_path):
     options = sparsity.OPTIONS | {"rounds": (8,), "butterfly": {"all": {"layers": ("0", "2")}}}
     setting = Setting("digits", "MLP on digits", TINY, options, network="MLP", unlike="digits")
-    machine = {"store": str(tmp_path / "store"), "workers": 1, "device": "cpu"}
-    bench = Bench(setting, 0, load("digits"), machine, tmp_path / "work")
+    bench = bench_in(tmp_path, setting)
     found = STUDY.measure(bench)
     assert found.numbers[imp(8), "share"].value == pytest.approx(0.8**8, abs=0.01)
     narrow = [name for name in found.rows if name.startswith("Dense,")]

@@ -7,15 +7,15 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from toy_study import bench_in
 
-from reticent.data.load import load
 from reticent.jobs.attacks import SETS
 from reticent.jobs.config import gather
 from reticent.jobs.defenses import defended
 from reticent.jobs.recipes import build_recipe
 from reticent.procedures.recipe_checks import check
 from reticent.studies import STUDIES, wemem
-from reticent.studies.base import Bench, Found, Results, Setting
+from reticent.studies.base import Found, Results, Setting
 from reticent.studies.judging import finding
 from reticent.studies.measured import Measured
 from reticent.studies.metrics import JUDGED, WEMEM, beside, even
@@ -272,8 +272,7 @@ def test_a_small_part_is_measured_from_scores_to_figures(tmp_path):
     few = {"windows": windows, "rates": (), "strengths": (0.1, 1.0), "joined": 1, "baselines": ("relaxloss",)}
     options = scales.OPTIONS | few | {"skip": ("4",), "tuning_epochs": 2, "sub_models": 3, "outside": 1}
     setting = Setting("digits", "MLP on digits", TINY, options, network="FC", unlike="digits")
-    machine = {"store": str(tmp_path / "store"), "workers": 1, "device": "cpu"}
-    bench = Bench(setting, 0, load("digits"), machine, tmp_path / "work")
+    bench = bench_in(tmp_path, setting)
     found = STUDY.measure(bench)
     assert list(found.rows) == [*recipes(options), SMALLER]
     kept = found.numbers[PRUNED, "share"].value

@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
+from reticent.data.load import load
 from reticent.findings.study import DotsPanel, Figure
-from reticent.studies.base import Claim, Published, Scale, Setting, Study
+from reticent.studies.base import Bench, Claim, Published, Scale, Setting, Study
 from reticent.studies.judging import better, no_worse
 from reticent.studies.measured import collect, measure
 from reticent.studies.metrics import columns
@@ -11,6 +12,12 @@ from reticent.studies.metrics import columns
 BASE = {"dataset": "digits", "models": 4, "records": 120, "epochs": 4, "attacks": ("lira",), "replicates": 100}
 ROWS = {"long": 4, "short": 1}
 SETTING = Setting("digits", "MLP on digits", BASE, {"fpr": 0.1}, published="MLP", network="MLP")
+
+
+def bench_in(folder, setting, records=None):
+    """Make the bench of a setting, on digits as they are or as the given records hold them."""
+    machine = {"store": str(folder / "store"), "workers": 1, "device": "cpu"}
+    return Bench(setting, 0, load("digits") if records is None else records, machine, folder / "work")
 
 
 def measured(bench):

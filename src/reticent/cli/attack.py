@@ -55,13 +55,13 @@ def attack(
     from reticent.jobs.attacks import gather_attacks
     from reticent.jobs.score_files import check_scores, save_scores
     from reticent.jobs.signals_file import read_signals
-    from reticent.options import DataOptions
+    from reticent.options import DataOptions, spelled
     from reticent.report.output import AUDIT, check_folder
     from reticent.say.audit import not_looked_at
 
     read_as = DataOptions(**reading.values()).given()
     if records is None and read_as:
-        named = ", ".join(f"--{key.replace('_', '-')}" for key in read_as)
+        named = ", ".join(f"--{spelled(key)}" for key in read_as)
         raise InputError(f"{named}: how a table is read; expected the table beside it: give --records FILE")
     chosen = gather_attacks(flags.config, flags.values())
     if scores:

@@ -18,6 +18,8 @@ from reticent.jobs.base import Reported, Work
 from reticent.jobs.comparison.controls import controls
 from reticent.jobs.comparison.early import Stop, stops
 from reticent.jobs.comparison.folders import RowFolders
+from reticent.jobs.comparison.for_all import for_all
+from reticent.jobs.comparison.pairing import RowSpec
 from reticent.jobs.comparison.rows import AuditedRow, brought, trained
 from reticent.jobs.comparison.sources import (
     Defenses,
@@ -28,7 +30,7 @@ from reticent.jobs.comparison.sources import (
     place,
     refuse_runs,
 )
-from reticent.jobs.comparison.specs import RowSpec, baseline_of, for_all, row_specs
+from reticent.jobs.comparison.specs import baseline_of, row_specs
 from reticent.jobs.config import Job
 from reticent.options import AttackConfig
 from reticent.population.in_store import finished, using

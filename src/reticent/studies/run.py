@@ -18,7 +18,7 @@ from reticent.options import Options
 from reticent.population.train import Callback
 from reticent.population.worker import choose_device
 from reticent.report.files import make_folder, write_file
-from reticent.report.output import STUDY, Output, sealed
+from reticent.report.output import EARLIER, STUDY, Output
 from reticent.say.grammar import sentence
 from reticent.say.study import beforehand
 from reticent.spec import identity
@@ -121,7 +121,7 @@ def study(
     machine |= {"workers": workers} if workers is not None else {}
     output = Output.take(folder, STUDY)
     make_folder(folder / PARTS)
-    if checked is not None and _of_another(folder, chosen.name, scale):
+    if checked is not None and _of_another(folder / EARLIER, chosen.name, scale):
         checked(folder)
     work, clock, kept = Work(stage, progress), time.perf_counter(), 0
     if told := beforehand(*chosen.untellable(given)):
@@ -154,7 +154,7 @@ def _files(document: StudyDocument) -> dict[str, str | bytes]:
     from reticent.report.render.markdown import markdown
 
     blocks = kind.study(document)
-    made: dict[str, str | bytes] = {"study.html": html(blocks), "study.md": sealed(markdown(blocks))}
+    made: dict[str, str | bytes] = {"study.html": html(blocks), "study.md": markdown(blocks)}
     for figure in document.figures:
         made[figure.svg], made[figure.png] = files(figure)
     return made

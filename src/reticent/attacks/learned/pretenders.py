@@ -156,13 +156,13 @@ def compared(
 ) -> NDArray[np.float32]:
     """Compare the targets of a group, on a block, with several draws of its references: ``(T, draws, n, F)``."""
     count, found = len(group.references), []
-    told = _read(problem, np.concatenate([group.references, group.targets]), block)
-    seen = Answers(told.values[:count], told.classes)
+    every = _read(problem, np.concatenate([group.references, group.targets]), block)
+    seen = Answers(every.values[:count], every.classes)
     for place, target in enumerate(map(int, group.targets)):
         word_of = mixed(word[block] - np.uint64(target + 1))
         apart = ~_pool(problem.membership.matrix[group.references, block], word_of)
         asked = [(word_of + np.uint64(draw + 1), apart) for draw in range(draws)]
-        sides, own = _sides(problem, group, block, seen, known, asked), told.values[count + place]
+        sides, own = _sides(problem, group, block, seen, known, asked), every.values[count + place]
         found += [features(own, *both, known, seen.classes)[0].astype(np.float32) for both in sides]
     return np.stack(found).reshape(len(group.targets), draws, *found[0].shape)
 

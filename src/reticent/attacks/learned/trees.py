@@ -26,13 +26,6 @@ class Split:
     left: "Split | float"
     right: "Split | float"
 
-    def values(self, columns: NDArray[np.float32]) -> Floats:
-        """Return the value of each row's leaf, of columns ``(F, n)``."""
-        left, right = (
-            one.values(columns) if isinstance(one, Split) else np.float64(one) for one in (self.left, self.right)
-        )
-        return np.where(columns[self.feature] <= self.threshold, left, right)
-
 
 @dataclass(frozen=True)
 class Trees:
@@ -62,7 +55,7 @@ class Trees:
             part = slice(start, start + BLOCK)
             columns = np.ascontiguousarray(rows[part].T)
             for root in self.roots:
-                total[part] += root.values(columns) if isinstance(root, Split) else root
+                total[part] += _values(root, columns)
         return total
 
 
@@ -76,6 +69,14 @@ def _node(nodes: NDArray[Any], at: int) -> "Split | float":
         _node(nodes, int(node["left"])),
         _node(nodes, int(node["right"])),
     )
+
+
+def _values(node: "Split | float", columns: NDArray[np.float32]) -> Floats | float:
+    """Return the value of each row's leaf, of columns ``(F, n)``."""
+    if not isinstance(node, Split):
+        return node
+    below = columns[node.feature] <= node.threshold
+    return np.where(below, _values(node.left, columns), _values(node.right, columns))
 
 
 def _rounded_down(threshold: np.float64) -> np.float32:

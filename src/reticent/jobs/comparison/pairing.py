@@ -1,4 +1,4 @@
-"""What two rows of a comparison must share, and what is said where they do not."""
+"""A row of a comparison before it is measured, what rows must share, and what is said where they do not."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,7 +6,10 @@ from dataclasses import dataclass
 from reticent.attacks import ATTACKS
 from reticent.attacks.base import Problem
 from reticent.errors import InputError
+from reticent.jobs.attack import Outputs
 from reticent.jobs.config import Job
+from reticent.jobs.defenses import has_defense
+from reticent.options import AttackConfig
 from reticent.signals.queries import Queries
 from reticent.spec import Spec
 
@@ -83,15 +86,36 @@ def _answers(attacks: Sequence[Spec], *, logits: bool) -> str | None:
     return None if not either else "logits" if logits else "margins"
 
 
-def check_pairs(rows: Sequence[tuple[str, Shared]]) -> None:
+@dataclass(frozen=True, eq=False)
+class RowSpec:
+    """One row of a comparison before it is measured: a job, or outputs that were brought."""
+
+    name: str
+    config: AttackConfig
+    shared: Shared
+    job: Job | None = None
+    outputs: Outputs | None = None
+
+    @classmethod
+    def of_job(cls, name: str, job: Job) -> "RowSpec":
+        """Take a job."""
+        return cls(name, job.config, Shared.of_job(job), job)
+
+    @property
+    def defended(self) -> bool:
+        """Whether its recipe is known to have a defense."""
+        return self.job is not None and has_defense(self.job.population.recipe)
+
+
+def check_pairs(rows: Sequence[RowSpec]) -> None:
     """Refuse two rows that differ in anything but how their models were made."""
-    (first, wanted), *rest = rows
-    for other, found in rest:
+    first, *rest = rows
+    for other in rest:
         for key, (what, advice) in ADVICE.items():
-            one, two = getattr(wanted, key), getattr(found, key)
+            one, two = getattr(first.shared, key), getattr(other.shared, key)
             if one is not None and two is not None and one != two:
                 raise InputError(
-                    f"{first} and {other} cannot be compared, they differ in {what}: a comparison is paired; "
+                    f"{first.name} and {other.name} cannot be compared, they differ in {what}: a comparison is paired; "
                     f"{advice or _of_roles(one, two)}"
                 )
 

@@ -67,6 +67,7 @@ RECIPES = {
     "last-resnet20": Recipe(architecture=ResNet20(channels_last=True)),
     "last-yours": Recipe(architecture=Factory(factory="mine:net", channels_last=True)),
     "sampled": Recipe(sampler=Swmr(width=30, strength=0.25)),
+    "again": Recipe(retrain="after the move"),
     "yours": Recipe(
         architecture=Factory(factory="mine:net", source="0123456789abcdef0123"),
         procedure=Function(function="mine:train", source="fedcba98765432100123"),
@@ -96,6 +97,7 @@ PINNED = {
     "last-resnet20": ("75925140e57742d75dae", "636c0b86a719825f5e19", "1014913b957be9cf3feb"),
     "last-yours": ("c47b03ff34ddca6bcc23", "2d59a87aefa65cb43591", "0b84c7ab1ada56858f11"),
     "sampled": ("8bd1e0bd3827cdf8e207", "465ed48562e925660019", "ea8c4e35d63437fc4d42"),
+    "again": ("9972078cdafb0a2b26b5", "1cacf256e97ed8b92959", "eba4211133e7539f8110"),
     "yours": ("eb5f5ed7c85c94ce4385", "1e336d2905f9d394bcb3", "adc03ef27a60b9bc6636"),
 }
 
@@ -133,6 +135,7 @@ DEFAULTS = {
             "patience": None,
             "stop_after": None,
             "precision": "float32",
+            "retrain": None,
         },
     ),
     "MLP": (MLP(), {"butterfly": None, "channels_last": False, "widths": [256, 256], "dropout": 0.0}),

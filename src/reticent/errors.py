@@ -23,6 +23,7 @@
     │   ├── StoreLockedError    another live process holds a run
     │   ├── CorruptRunError     a run's bytes are not the ones that were written
     │   ├── FullStoreError      no space is left where the store is
+    │   ├── OutdatedRunError    a run was made from what has changed since
     │   ├── UnreadableRunError  a run's files cannot be read now, and may be whole
     │   └── UnwrittenError      a report cannot be written; it holds what was found
     └── MissingExtraError       an optional dependency is not installed
@@ -171,6 +172,10 @@ class CorruptRunError(StoreError):
 
 class FullStoreError(StoreError):
     """No space is left where the store is."""
+
+
+class OutdatedRunError(StoreError):
+    """A finished model was made from what has changed since."""
 
 
 class UnreadableRunError(StoreError):

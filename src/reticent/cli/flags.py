@@ -35,6 +35,7 @@ RECIPE = (
     "weight_decay",
     "augmentation",
     "augmentation_strength",
+    "retrain",
 )
 """Keys of the recipe that have a flag; the others are given by --set."""
 FIELDS = AuditConfig.model_fields | {key: Recipe.model_fields[key] for key in RECIPE}

@@ -112,7 +112,12 @@ def chosen(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -
 
 
 def _import_string(key: str, value: Any) -> str:
-    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "<nameless>")
+    if not hasattr(value, "__qualname__"):
+        raise InputError(
+            f"{key}: expected a function or a class, which is called anew for each model, got an instance of "
+            f"{type(value).__name__}: give its class, or a function that builds one"
+        )
+    module, name = getattr(value, "__module__", None), value.__qualname__
     if module in {None, "__main__"} or not name.replace(".", "").isidentifier():
         raise InputError(
             f"{key}: {name} of {module} cannot be imported by worker processes: put it into a file of its own and give "

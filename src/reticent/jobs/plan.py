@@ -21,9 +21,11 @@ from reticent.jobs.base import chosen
 from reticent.jobs.config import Job, called
 from reticent.jobs.scoring import Settings
 from reticent.options import AuditConfig
+from reticent.population.current import checker
 from reticent.population.executors.base import stacks
 from reticent.population.population import Population
-from reticent.population.worker import Maker, find
+from reticent.population.train import found
+from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES, Trained, entry
 from reticent.procedures.costs import cut
 from reticent.samplers.shuffle import Shuffle
@@ -75,7 +77,7 @@ def estimate(job: Job, stage: Callable[[str], None] | None = None) -> Plan:
     """Estimate what a job takes; `stage` is called with words before each part."""
     tell = stage or (lambda _: None)
     population, store = job.population, at(job.config.store)
-    finished = sum(find(population, store, model) is not None for model in range(population.models))
+    finished = len(found(population, store, checker(population)))
     left = sum(store.find(population.signals_id(model)) is None for model in range(population.models))
     workers = min(job.executor.workers, max(population.models - finished, 1))
     stack = max(map(len, stacks(population, range(left), workers)), default=1)

@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 
 from reticent.errors import CorruptRunError, FullStoreError, ReticentError, StoreLockedError
+from reticent.population.current import Check, checker
 from reticent.population.executors import AUTO, Executor, Failure
 from reticent.population.population import Population
 from reticent.population.worker import Made, find
@@ -62,9 +63,9 @@ def train(
     finished it, and made here if that process died.
     """
     started = time.perf_counter()
-    found = {m: find(population, store, m) for m in range(population.models)}
-    made = {m: one for m, one in found.items() if one is not None}
-    waiting, earlier = [m for m in found if m not in made], len(made)
+    check = checker(population)
+    made = found(population, store, check)
+    waiting, earlier = [m for m in range(population.models) if m not in made], len(made)
     asking = bool(waiting) and all(store.ended(population.training_id(m)) for m in waiting)
 
     def report() -> None:
@@ -86,6 +87,7 @@ def train(
         with closing(executor.results(population, store, models)) as results:
             for result in results:
                 if isinstance(result, Made):
+                    check(result)
                     made[result.model] = result
                     report()
                 else:
@@ -111,6 +113,15 @@ def _tell(far: Progress, progress: Callback | None) -> None:
         log.info("models %d/%d", far.done, far.total)
     if progress is not None:
         progress(far)
+
+
+def found(population: Population, store: Store, check: Check) -> dict[int, Made]:
+    """Find the models that are finished, by row."""
+    rows = ((model, find(population, store, model)) for model in range(population.models))
+    whole = {model: one for model, one in rows if one is not None}
+    for one in whole.values():
+        check(one)
+    return whole
 
 
 def _failure(failures: list[Failure], done: int, total: int) -> ReticentError:

@@ -177,7 +177,7 @@ class Output:
             check_names(self.folder, self.form, [name for name in files if name not in self.form.names(self.kind)])
         except InputError as error:
             raise UnwrittenError(str(error), document) from None
-        texts = {name: _sealed(content) if name.endswith(".md") else content for name, content in files.items()}
+        texts = {name: sealed(content) if name.endswith(".md") else content for name, content in files.items()}
         texts[self.form.numbers] = as_json(document.to_json())
         aside = self.folder / EARLIER
         try:
@@ -332,7 +332,7 @@ SEAL = "<!-- Written by reticent; SHA-256 of the lines above: {} -->\n"
 _LENGTH = len(SEAL.format("0" * 64))
 
 
-def _sealed(text: Content) -> str:
+def sealed(text: Content) -> str:
     """Put the last line below Markdown."""
     body = (text.decode("utf-8") if isinstance(text, bytes) else "".join(text)).rstrip() + "\n\n"
     return body + SEAL.format(sha256(body.encode("utf-8", "backslashreplace")).hexdigest())

@@ -27,7 +27,7 @@ NAMES = {
     "scipy": "SciPy",
     "peak_memory_bytes": "peak memory",
     "duplicates": "exact duplicates",
-    "models_found": "models found finished",
+    "models_found": "models found finished in the store, not trained again",
     "stacked": "several trained together, as one computation (--stack)",
     "audited": "members and non-members in turn",
     "validation": "validation (stops and picks models)",

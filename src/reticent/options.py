@@ -33,6 +33,8 @@ def _name_or_table(value: Any) -> Any:
     return value
 
 
+OWN = "own data"
+"""The data set's name where a Python caller gives the data as they are."""
 ALL = "all"
 """Every attack that fits, in place of names."""
 FOLDER = "folder"

@@ -170,7 +170,7 @@ def test_a_rare_class_that_leaks_is_in_the_verdict(audited):
     assert said.group.records == 40
     assert said.group.auc > 0.98
     assert said.leak == "found"
-    assert 'Class "1" (40 records) leaks more, by the AUC: there, an attacker tells a training record' in said.sentence
+    assert 'Class "1" (40 records) leaks more: there, an attacker tells a training record' in said.sentence
     assert "That limit and p allow for having looked at 2 groups and 1 attack." in said.detail
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from reticent.cli import app
-from reticent.cli.flags import GROUPS, RECIPE, Flags, spelled
+from reticent.cli.flags import GROUPS, RECIPE, Flags
 from reticent.cli.locate.layers import layers
 from reticent.cli.locate.weights import weights
 from reticent.errors import MissingExtraError, SpecError
@@ -15,7 +15,7 @@ from reticent.findings.gate import ALLOWED
 from reticent.jobs.locate.layers import Options
 from reticent.locate.weights import Scoring
 from reticent.models import ARCHITECTURES
-from reticent.options import SILENT, AttackConfig, AuditConfig, DataOptions, described
+from reticent.options import SILENT, AttackConfig, AuditConfig, DataOptions, described, spelled
 from reticent.training.recipe import Recipe
 
 TABLES = {"attack", "recipe", "queries"}

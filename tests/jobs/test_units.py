@@ -192,8 +192,9 @@ def test_an_audit_by_unit_says_so(tmp_path):
     )
     found = done.findings
     assert (found.data.unit, found.data.units) == ("person", 60)
-    assert found.verdict.sentence.endswith("A record here is one person with all its records.")
-    assert found.verdict.detail.startswith("In all of this, “a record” is all records of one person, of which")
+    assert found.verdict.sentence.endswith("A person here is all records of one person.")
+    whole = "In all of this, “a person”, or “a record”, is all records of one person, of which"
+    assert found.verdict.detail.startswith(whole)
     target = found.attacks[0].targets[0]
     assert target.members + target.non_members == 60
     assert len(done.records) == len(units.codes)

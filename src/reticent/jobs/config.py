@@ -21,7 +21,7 @@ from reticent.jobs.attacks import before_training, build_attacks, of_attacks, pu
 from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.option_hints import owners, placed
 from reticent.jobs.recipes import METHODS, at_delta, build_recipe
-from reticent.options import SHORT, AttackConfig, AuditConfig, Options
+from reticent.options import OWN, SHORT, AttackConfig, AuditConfig, Options
 from reticent.population import stacking
 from reticent.population.executors import Executor
 from reticent.population.population import Population
@@ -47,8 +47,6 @@ BY_KIND: dict[str, Options] = {
 
 KEYS = frozenset({*AuditConfig.model_fields, *Recipe.model_fields})
 """What may be given at the top, of an audit or of its recipe."""
-OWN = "own data"
-"""What stands for data that were given as they are."""
 
 
 @dataclass(frozen=True, eq=False)

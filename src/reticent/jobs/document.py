@@ -18,6 +18,7 @@ from reticent.auditing.membership_probability import MembershipProbability
 from reticent.auditing.partition import CLASS, Partition
 from reticent.auditing.record_pvalues import OwnRates
 from reticent.data.notices import notices as notices_of_features
+from reticent.data.persons import person_columns
 from reticent.data.records import FITTED, Records
 from reticent.data.roles import Roles
 from reticent.data.units import Units
@@ -52,6 +53,7 @@ def data_facts(records: Records, roles: Roles | None = None, units: Units | None
         roles_digest=None if roles is None else identity(roles.to_json()),
         unit=None if units is None else units.column,
         units=None if units is None else units.count,
+        persons=person_columns(records) if units is None else (),
         licence=records.licence,
         citation=records.citation,
         columns=records.readings,

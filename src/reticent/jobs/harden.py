@@ -17,7 +17,7 @@ from reticent import arrays, user_files
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.harden import CompactFile, HardenDocument
 from reticent.jobs.base import Reported, Work
-from reticent.jobs.config import KEYS, OWN, by_record, chosen
+from reticent.jobs.config import KEYS, by_record, chosen
 from reticent.jobs.hardening.before_after import MAX_ACCURACY_LOSS, Audited, audited, findings, lost, told_apart
 from reticent.jobs.hardening.checks import Ready, ready
 from reticent.jobs.hardening.latency import latency
@@ -26,7 +26,7 @@ from reticent.jobs.hardening.roles import Asked
 from reticent.jobs.locate.options import refuse
 from reticent.jobs.locate.source import Weights
 from reticent.jobs.option_hints import owners
-from reticent.options import DataOptions, Options
+from reticent.options import OWN, DataOptions, Options
 from reticent.population.in_store import using
 from reticent.population.train import Callback, train
 from reticent.report.kinds import page

@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 
 from reticent.arrays import Ints
-from reticent.data.persons import PersonColumn
+from reticent.data.persons import person
 from reticent.data.records import listed
 from reticent.data.units import Units
 from reticent.findings.audit import Leak
-from reticent.findings.population import Population
+from reticent.findings.population import PersonColumn, Population
 from reticent.findings.training import Stacking
+from reticent.options import flag
 from reticent.rounding import percent
 from reticent.say.grammar import agree, plural, short, some
 
@@ -117,7 +118,8 @@ def several_records(columns: Sequence[PersonColumn]) -> list[str]:
     return [
         f"This audit is of records, not of persons: {short(one.column)} looks like a person's number, with "
         f"{one.persons:,} values in {one.records:,} records. A person of several records is in part in every training "
-        "set, so how well persons are found, whose records are all in or all out, is not known: it may be far better."
+        "set, so how well persons are found, whose records are all in or all out, is not known: it may be far better. "
+        f"With {flag('unit', one.column)}, persons are audited."
         for one in columns
     ]
 
@@ -140,6 +142,11 @@ def of_units(units: Units) -> str:
 def units_told(column: str, count: int) -> str:
     """Say what stands for a record in all sentences."""
     return (
-        f"In all of this, “a record” is all records of one {short(column)}, of which there are {count:,}. Each was "
-        "used for training whole or not at all, and its records' scores are averaged."
+        f"In all of this, “a {noun(column)}”, or “a record”, is all records of one {short(column)}, of which there are "
+        f"{count:,}. Each was used for training whole or not at all, and its records' scores are averaged."
     )
+
+
+def noun(unit: str | None) -> str:
+    """Call what is audited: a record, or a unit by whose number the column is, such as a patient."""
+    return "record" if unit is None else person(unit) or "unit"

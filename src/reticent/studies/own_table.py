@@ -10,9 +10,8 @@ from reticent.data.datasets import DATASETS
 from reticent.data.load import load, of_python
 from reticent.data.records import Records
 from reticent.errors import InputError
-from reticent.jobs.config import OWN
 from reticent.objectives.relaxloss import RelaxLoss
-from reticent.options import DataOptions, Options
+from reticent.options import OWN, DataOptions, Options
 from reticent.studies import STUDIES
 from reticent.studies.base import Scale, Setting, Study
 

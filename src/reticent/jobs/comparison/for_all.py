@@ -12,9 +12,9 @@ from reticent.errors import InputError
 from reticent.jobs import attack_inputs, replicas
 from reticent.jobs.attacks import gather_attacks
 from reticent.jobs.comparison.sources import Source
-from reticent.jobs.config import OWN, Job, by_record, chosen, prepare
+from reticent.jobs.config import Job, by_record, chosen, prepare
 from reticent.jobs.defenses import has_defense
-from reticent.options import AttackConfig, AuditConfig, DataOptions, Options
+from reticent.options import OWN, AttackConfig, AuditConfig, DataOptions, Options
 from reticent.spec import text
 
 

@@ -19,10 +19,10 @@ from reticent.findings.records import COLUMNS, GROUP, PICTURED, RecordRow
 from reticent.jobs import document
 from reticent.jobs.base import RecordsReported, Work
 from reticent.jobs.comparison.sources import Finished, place
-from reticent.jobs.config import OWN, Job, called, gather
+from reticent.jobs.config import Job, called, gather
 from reticent.jobs.locate.options import refuse, taken
 from reticent.jobs.read_audit import read_document
-from reticent.options import AuditConfig, Options
+from reticent.options import OWN, AuditConfig, Options
 from reticent.population.in_store import using
 from reticent.population.stored_signals import signals
 from reticent.population.train import Callback, train

@@ -1,4 +1,4 @@
-"""Steps of training with channels last in memory (``architecture.channels_last``) against the usual layout.
+"""Steps of training with channels last in memory (``architecture.layout = "channels-last"``) against the usual layout.
 
     python benchmarks/layout.py [--networks cnn resnet20 fast-resnet] [--batch 64] [--device cpu]
 
@@ -27,7 +27,7 @@ class Trained:
     def __init__(self, name: str, batch: int, device: str, *, channels_last: bool) -> None:
         torch.manual_seed(0)
         entry = ARCHITECTURES[name]
-        spec = entry.spec(channels_last=channels_last)
+        spec = entry.spec(layout="channels-last" if channels_last else None)
         self.network = build(entry, spec, Input("image", (3, 32, 32)), 10).to(device)
         self.optimizer = optimizer(Recipe(learning_rate=1e-4), self.network.parameters())
         self.x, self.y = torch.randn(batch, 3, 32, 32, device=device), torch.randint(0, 10, (batch,), device=device)

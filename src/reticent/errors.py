@@ -22,6 +22,7 @@
     ├── StoreError              the store of runs
     │   ├── StoreLockedError    another live process holds a run
     │   ├── CorruptRunError     a run's bytes are not the ones that were written
+    │   ├── FullStoreError      no space is left where the store is
     │   ├── OutdatedRunError    a run was made from what has changed since
     │   ├── UnreadableRunError  a run's files cannot be read now, and may be whole
     │   └── UnwrittenError      a report cannot be written; it holds what was found
@@ -167,6 +168,10 @@ class StoreLockedError(StoreError):
 
 class CorruptRunError(StoreError):
     """A run's files are not the ones that were written."""
+
+
+class FullStoreError(StoreError):
+    """No space is left where the store is."""
 
 
 class OutdatedRunError(StoreError):

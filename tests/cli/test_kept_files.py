@@ -64,7 +64,7 @@ def test_scores_never_replace_the_outputs(command, outputs, tmp_path, kind):
 def test_a_report_replaces_nothing_that_is_none_of_its_own(command, tmp_path, verb, name):
     name = name if verb == "audit" else name.replace("report", "records").replace("audit", "records")
     (tmp_path / name).write_text("a,b,label\n" + "1,2,0\n2,1,1\n" * 30)
-    small = SMALL if verb == "audit" else SMALL.replace("--attack loss", "")
+    small = SMALL if verb == "audit" else SMALL.replace("--attack loss --set replicates=100", "")
     code, _, err = command(f"{verb} {small} --out .")
     assert code == 2
     assert f"out: {name} is there already, and is not of an earlier report" in err
@@ -344,7 +344,7 @@ def test_an_earlier_report_is_told_before_it_is_replaced(command, verb, form, th
         (tmp_path / folder).mkdir()
         (tmp_path / folder / form.numbers).write_text(json.dumps({"schema": f"{form.schema}1"}))
     (tmp_path / "audit.toml").write_text('out = "here"\n')
-    small = f"locate {verb} --epochs 1 --workers 1 --architecture mlp {more}"
+    small = f"locate {verb} --epochs 1 --architecture mlp {more}" + " --workers 1" * (verb != "weights")
     for flag, folder in (("--out here", "here"), ("--config audit.toml", "here"), ("", usual)):
         code, _, err = command(f"{small} {flag}")
         assert (code, err.endswith("that is enough")) == (2, True), err

@@ -278,11 +278,11 @@ def test_the_same_seed_gives_the_same_weights_and_records_do_not_meet_in_evaluat
 
 
 @pytest.mark.parametrize("name", [name for name in NARROW if name != "transformer"])
-def test_channels_last_changes_where_weights_lie_and_not_what_is_answered(name):
+def test_another_layout_changes_where_weights_lie_and_not_what_is_answered(name):
     torch.manual_seed(3)
     usual = made(name, **NARROW[name]).eval()
     torch.manual_seed(3)
-    last = made(name, channels_last=True, **NARROW[name]).eval()
+    last = made(name, layout="channels-last", **NARROW[name]).eval()
     x = batch(name, 4)
     with torch.no_grad():
         torch.testing.assert_close(last(x), usual(x), rtol=1e-4, atol=1e-5)

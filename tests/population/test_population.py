@@ -1,3 +1,4 @@
+import logging
 import os
 import shutil
 from contextlib import ExitStack, suppress
@@ -14,6 +15,7 @@ from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import (
     CorruptRunError,
+    FullStoreError,
     ModelError,
     NonFiniteError,
     OutdatedRunError,
@@ -239,6 +241,25 @@ def test_divergence_names_the_model_and_gives_up_early(store):
         match=r"3 of 20 models could not be made \(0 are finished and kept; 17 were not tried after that\):\n  model 0",
     ):
         train(broken, store)
+
+
+def test_a_full_store_ends_the_training_at_the_first_model_that_it_cannot_take(store):
+    class Filling:
+        def results(self, population, store, models):
+            yield Maker(population, store, "cpu").make(models[0])
+            yield from ((model, FullStoreError("it is full")) for model in models[1:])
+
+    with pytest.raises(
+        FullStoreError,
+        match=r"1 of 4 models could not be made \(1 is finished and kept; 2 were not tried after that\):\n  model 1",
+    ):
+        train(population(TINY, models=4), store, executor=Filling())
+
+
+def test_how_far_it_is_stands_in_the_log(store, caplog):
+    caplog.set_level(logging.INFO, "reticent")
+    train(population(TINY, models=4), store)
+    assert [one.getMessage() for one in caplog.records][-2:] == ["models 3/4", "models 4/4"]
 
 
 class Nan(torch.nn.Module):

@@ -75,9 +75,14 @@ class Job:
 
 
 @fixed()
-def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any], *, attacked: bool = True) -> Job:
+def called(
+    config: AuditConfig | str | Path | None, values: Mapping[str, Any], *, attacked: bool = True, units: bool = True
+) -> Job:
     """Prepare what a Python caller gives, who may give data and functions as they are."""
-    return prepare(*asked(config, values), attacked=attacked)
+    said, records = asked(config, values)
+    if not units:
+        by_record(said)
+    return prepare(said, records, attacked=attacked)
 
 
 def asked(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> tuple[AuditConfig, Records | None]:
@@ -151,7 +156,7 @@ def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
 def _read(tree: Options, problems: Problems, where: str) -> Options:
     """Bring what was said into tables, and gather all that is wrong with its keys and values.
 
-    Methods and their options are looked at only where something else is wrong: later, they are with the data.
+    Methods and their options of a file are looked at, too, since what is told of them later does not name it.
     """
     wrong, known = len(problems.found), {*AuditConfig.model_fields, *Recipe.model_fields, *SHORT}
     for key in [key for key in tree if key not in known]:
@@ -161,7 +166,7 @@ def _read(tree: Options, problems: Problems, where: str) -> Options:
     with problems.here(where):
         tree = _shorthand(tree)
         AuditConfig(**tree)
-    if len(problems.found) > wrong:
+    if where or len(problems.found) > wrong:
         _options(tree, problems, where)
     return tree
 

@@ -23,7 +23,7 @@ from reticent.jobs.hardening.checks import Ready, ready
 from reticent.jobs.hardening.latency import latency
 from reticent.jobs.hardening.repair import named, network, repaired, whole
 from reticent.jobs.hardening.roles import Asked
-from reticent.jobs.locate.options import ATTACKING, refuse
+from reticent.jobs.locate.options import refuse
 from reticent.jobs.locate.source import Weights
 from reticent.jobs.option_hints import owners
 from reticent.options import OWN, DataOptions, Options
@@ -38,19 +38,6 @@ from reticent.torch_state import fixed
 
 FOLDER = "repaired"
 WEIGHTS, COMPACT = "repaired.safetensors", "compact.safetensors"
-MEANINGLESS = (
-    *(name for name in ATTACKING if name not in {"attacks", "attack", "delta"}),
-    "records",
-    "validation",
-    "defense",
-    "objective",
-    "sampler",
-    "procedure",
-    "output",
-    "queries",
-    "train",
-)
-"""Keys of an audit that say something else here, or nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,7 +132,7 @@ def harden(
             f"max_accuracy_loss: expected a share from 0 to 1, such as 0.1 for 10 percentage points, got "
             f"{max_accuracy_loss!r}"
         )
-    refuse(values, "harden", MEANINGLESS)
+    refuse(values, "harden")
     if "architecture" in values:
         raise SpecError("architecture: the model is given by itself: leave it out")
     _refuse_options(values, method, objective)

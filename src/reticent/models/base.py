@@ -42,9 +42,9 @@ class Architecture(Spec):
     butterfly: Butterfly | None = None
     """Which linear layers and convolutions have butterfly factors in place of their weights: a table of its options.
     [none]"""
-    channels_last: bool = False
-    """Whether weights of convolutions lie in memory with their channels last (NHWC), which is faster on most processors
-    (`benchmarks/layout.py`) and GPUs. Sums have another order, so that the last bits differ."""
+    layout: Literal["channels-last"] | None = None
+    """How weights of convolutions lie in memory: channels-last (NHWC) is faster on most processors
+    (`benchmarks/layout.py`) and GPUs, and sums in another order, so that the last bits differ. [channels first]"""
 
     @field_validator("butterfly", mode="before")
     @classmethod
@@ -83,7 +83,7 @@ def build(entry: ArchitectureEntry, spec: Spec, given: Input, classes: int) -> n
     if not isinstance(spec, Architecture):
         return model
     model = factored(model, spec.butterfly) if spec.butterfly else model
-    return model.to(memory_format=torch.channels_last) if spec.channels_last else model  # type: ignore[call-overload]
+    return model.to(memory_format=torch.channels_last) if spec.layout else model  # type: ignore[call-overload]
 
 
 def one_a_stage(spec: Any, names: Sequence[str], count: int) -> None:

@@ -125,7 +125,8 @@ def check(
         if reference < 2:
             raise RolesError(
                 f"{method} needs the defender's reference non-members, records that no model is trained on or audited "
-                f"with: expected at least 2, got {reference}: give --reference N"
+                f"with: expected at least 2, got {reference}: give --reference 2 "
+                "or more, or leave it out, which takes a fifth of the records"
             )
 
 

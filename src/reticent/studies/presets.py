@@ -37,8 +37,8 @@ TRAINING: Options = {
 CIFAR: Options = {"dataset": "cifar10", "attacks": ("lira", "rmia"), "augmentation": "none"} | TRAINING
 """CIFAR-10, trained so."""
 
-NARROW_CNN: Options = {"name": "cnn", "widths": (16, 32, 64), "channels_last": True}
-NARROW_RESNET20: Options = {"name": "resnet20", "width": 8, "channels_last": True}
+NARROW_CNN: Options = {"name": "cnn", "widths": (16, 32, 64), "layout": "channels-last"}
+NARROW_RESNET20: Options = {"name": "resnet20", "width": 8, "layout": "channels-last"}
 
 CIFAR_SMALL: Options = CIFAR | {
     "architecture": NARROW_CNN,

@@ -340,6 +340,7 @@ clip_norm = 10.0
 patience = 2
 stop_after = 2.5
 precision = "float32"
+retrain = "again"
 objective = "label-smoothing"
 procedure = "plain"
 sampler = "shuffle"

@@ -1,7 +1,9 @@
 """What a user's code reads is noted, and refused where it has changed since."""
 
+import subprocess
 import sys
 import threading
+import time
 from importlib import import_module
 from pathlib import Path
 
@@ -69,6 +71,15 @@ def test_only_what_the_code_reads_of_the_users_counts(folder):
     assert read(action) == {}
     Path("before.json").read_text()
     assert user_reads.read("m:f", ()) == {}
+
+
+def test_a_checkpoint_that_the_code_wrote_in_c_is_its_own(folder):
+    def action():
+        time.sleep(0.02)  # A file system tells times in steps of some milliseconds.
+        subprocess.run(["cp", "/proc/version", "best.pt"], check=True)
+        Path("best.pt").read_bytes()
+
+    assert read(action) == {}
 
 
 def test_each_code_has_its_own_files(folder, tmp_path_factory):

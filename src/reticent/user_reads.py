@@ -8,6 +8,7 @@ import importlib.util
 import os
 import sys
 import sysconfig
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -44,9 +45,13 @@ def theirs(file: Path) -> bool:
 
 @contextmanager
 def noted(code: str = "") -> Iterator[None]:
-    """Note which files of the user's are read until the block ends, and what is in them."""
+    """Note which files of the user's are read until the block ends, and what is in them.
+
+    What was written meanwhile is the code's own, such as a checkpoint, which ``torch.save`` opens in C.
+    """
     _listen()
     opened: dict[Path, bool] = {}
+    began = time.time_ns()
     token = _OPENED.set(opened)
     try:
         yield
@@ -54,7 +59,8 @@ def noted(code: str = "") -> Iterator[None]:
         _OPENED.reset(token)
         files = {_source(path): only_read for path, only_read in opened.items()}
         kept = {file: only_read for file, only_read in files.items() if theirs(file) and not _private(file)}
-        found = {_name(file): _hash(file) for file, only_read in kept.items() if only_read}
+        inputs = (file for file, only_read in kept.items() if only_read and not _written_since(began, file))
+        found = {_name(file): _hash(file) for file in inputs}
         for key in (code, *(str(file) for file in kept if file.suffix == ".py")):
             _READ.setdefault(key, {}).update(found)
 
@@ -90,6 +96,10 @@ def _note(event: str, given: tuple[Any, ...]) -> None:
 
 def _private(file: Path) -> bool:
     return bool(PRIVATE.intersection(file.parts)) or file.parts[1:2] in SYSTEM or file.is_dir()
+
+
+def _written_since(began: int, file: Path) -> bool:
+    return file.exists() and file.stat().st_mtime_ns >= began
 
 
 def _source(path: Path) -> Path:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from reticent.data.load import load
 from reticent.data.records import Records
-from reticent.errors import InputError, ShapeError
+from reticent.errors import InputError, ReticentError, ShapeError
 
 Y = np.array([0, 1, 1])
 
@@ -44,6 +44,15 @@ def test_integers_are_tokens_which_is_told_unless_the_user_says_so(tmp_path, cap
     assert (said.kind, said.vocabulary) == ("tokens", 9)
     assert Records.make(x.astype(np.float32), Y).kind == "tabular"
     assert not caplog.text
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "words"), [(7, "integers of at least 8, got 7"), ("nine", "numbers"), (8.5, "integers")]
+)
+def test_a_vocabulary_holds_every_token(tmp_path, vocabulary, words):
+    np.savez(tmp_path / "texts.npz", x=np.array([[0, 7], [1, 1], [0, 0]]), y=Y, vocabulary=vocabulary)
+    with pytest.raises(ReticentError, match=f"vocabulary: expected {words}"):
+        load(tmp_path / "texts.npz")
 
 
 @pytest.mark.parametrize(

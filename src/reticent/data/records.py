@@ -132,8 +132,8 @@ class Records:
             converted, kind = _images(features), "image"
             facts.setdefault("mean", (0.5,) * converted.shape[1])
             facts.setdefault("std", (0.25,) * converted.shape[1])
-        if kind == "tokens" and "vocabulary" not in facts:
-            facts["vocabulary"] = _vocabulary(converted)
+        if kind == "tokens":
+            facts["vocabulary"] = _vocabulary(converted, facts.get("vocabulary"))
         names, picture = facts.get("class_names", ()), facts.get("picture", ())
         if names and len(names) != count:
             raise ShapeError(f"class_names: expected {count} names, one a class, got {len(names)}")
@@ -272,9 +272,11 @@ def _tell_lost(features: NDArray[Any]) -> None:
             log.warning("x: feature %d: %s: take its mean from it first", at, lost)
 
 
-def _vocabulary(tokens: NDArray[Any]) -> int:
+def _vocabulary(tokens: NDArray[Any], given: int | None) -> int:
     """Count the tokens that there may be, for each of which a model of texts has a vector."""
     largest = int(tokens.max())
+    if given is not None:
+        return int(checks.integers(vocabulary=given, ndim=0, low=largest + 1))
     if largest >= MOST_TOKENS:
         raise InputError(
             f"x: whole numbers of 2 axes are tokens of texts, expected below {MOST_TOKENS:,}, got {largest}: give "

@@ -214,7 +214,7 @@ def _facts(path: Path, further: Mapping[str, NDArray[Any]], records: tuple[int, 
         if name == "class_names":
             facts["class_names"] = tuple(map(str, one.tolist()))
         elif name == "vocabulary" and one.ndim == 0:
-            facts["vocabulary"] = int(one)
+            facts["vocabulary"] = one.item()
         elif one.shape == records:
             columns[name] = one
         else:

@@ -7,7 +7,9 @@ import pytest
 from audit_forms import html, read, terminal
 
 from reticent.cli import app
+from reticent.cli.flags import Flags
 from reticent.findings.environment import Environment
+from reticent.jobs.config import gather
 from reticent.say import next_steps
 
 TABLE = {
@@ -65,6 +67,22 @@ def test_persons_and_own_trainings_are_followed_by_what_can_follow(document):
     assert [line.split()[1] for line in commands(own)] == ["locate", "harden", "gate"]
     two = dict(document, data=document["data"] | {"classes": 2, "class_names": []})
     assert "relaxloss:level=0.2" in commands(two)[3]
+
+
+def test_the_commands_are_of_the_models_of_the_audit(document):
+    recipe = {"retrain": "2"}
+    table = {"workers": 2, "recipe": recipe, "defense": {"name": "relaxloss", "level": 0.5}}
+    told = "--set defense.name=relaxloss --set defense.level=0.5 --set 'recipe.retrain=\"2\"'"
+    assert commands(document, **table)[1] == f"reticent locate weights {told}"  # Which refuses --workers.
+    for defense, words in ((table["defense"], told), ("hamp", "--defense hamp --set 'recipe.retrain=\"2\"'")):
+        asked = {"workers": 2, "recipe": recipe, "defense": defense}
+        (plan,) = commands(document, "cannot tell", "too-small", **asked)
+        assert plan == f"reticent plan --models {2 * document['population']['models']} --workers 2 {words}"
+        assert commands(document, "not found", "excluded", **asked)[0] == (
+            f"reticent audit --workers 2 {words} --attack all"
+        )
+    read = gather(None, Flags(set=shlex.split(told)[1::2]).values())
+    assert (read.defense, read.recipe) == (table["defense"], recipe)
 
 
 def test_what_is_not_found_or_not_told_is_followed_by_a_sharper_audit(document):

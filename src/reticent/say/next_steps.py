@@ -7,13 +7,14 @@ from typing import Any
 
 from reticent.auditing.verdict import MATERIAL_AUC, MATERIAL_LIFT
 from reticent.findings.audit import AuditDocument, Leak, Reason
-from reticent.options import OWN, DataOptions, spelled
+from reticent.options import OWN, SILENT, DataOptions, spelled
+from reticent.spec import toml_or_text
 
 SAME = (
     "dataset", "data_dir", *DataOptions.model_fields, "records", "validation", "reference", "models", "seed", "workers",
-    "device", "stack", "store",
+    "device", "stack", "store", "defense",
 )  # fmt: skip
-"""Keys of an audit that every verb takes which trains its models, or finds them."""
+"""Keys of an audit that say which models are trained, or found, and where."""
 PARTS = {"objective", "sampler", "procedure", "output"}
 """Keys of a recipe that a defense sets."""
 OF_ONE_MODEL = "--model my_net:build --weights model.safetensors --members members.npz --non-members test.npz"
@@ -32,24 +33,25 @@ def after(document: AuditDocument) -> tuple[Step, ...]:
         steps = [*_where(document), *_repairs(document)]
     elif said.reason in SHARPER:
         steps = [*_sharper(document)]
-    elif said.reason is Reason.EXCLUDED and (flags := _flags(document)) is not None:
+    elif said.reason is Reason.EXCLUDED and (flags := _flags(document, "audit")) is not None:
         steps = [("Try every attack that fits", _command("audit", flags, _unit(document), "--attack all"))]
     return (*steps, *(_gate(document) if said.leak is not Leak.CANNOT_TELL else ()))
 
 
 def _where(document: AuditDocument) -> Iterator[Step]:
     """Say where the leak is looked for: in the records, and in the weights of a network that reticent trains."""
-    folder, exposure, flags = document.environment.out, document.exposure, _flags(document)
+    folder, exposure, verb = document.environment.out, document.exposure, "locate weights"
+    flags = _flags(document, verb)
     if folder and exposure is not None and exposure.records:
         yield "Which records, and what is memorised", f"reticent locate records {shlex.quote(folder)}"
     if flags is not None and document.data.unit is None and not _own_training(document):
-        yield "Which weights", _command("locate weights", flags, _defense(document))
+        yield "Which weights", _command(verb, flags)
 
 
 def _repairs(document: AuditDocument) -> Iterator[Step]:
     """Say how a model in use is repaired, and what is tried before the next training."""
     relaxloss = "relaxloss:level=0.2" if document.data.classes == 2 else "relaxloss"  # Its usual level is above ln 2.
-    flags, defense = _flags(document), _defense(document)
+    flags, defense = _flags(document, "compare", defense=None), _defense(document)
     yield "Repair one PyTorch model in use", f"reticent harden {OF_ONE_MODEL} --method cwrf --objective {relaxloss}"
     if flags is not None and defense is not None and document.data.unit is None and not _own_training(document):
         told = "Before the next training, hold a defense against stopping early"
@@ -59,7 +61,7 @@ def _repairs(document: AuditDocument) -> Iterator[Step]:
 def _sharper(document: AuditDocument) -> Iterator[Step]:
     """Say what would let the audit tell."""
     models = 2 * document.population.models
-    flags = _flags(document, models)
+    flags = _flags(document, "plan", models=models)
     if flags is None:
         yield "Bring answers of more models, each trained on a random half of the records, or of more records", ""
         return
@@ -83,16 +85,18 @@ def _unit(document: AuditDocument) -> str:
     return "" if document.data.unit is None else f"--unit {shlex.quote(document.data.unit)}"
 
 
-def _flags(document: AuditDocument, models: int | None = None) -> str | None:
-    """Write the flags by which another verb trains the audit's models, or as many as are given; None if none does."""
+def _flags(document: AuditDocument, verb: str, **changed: Any) -> str | None:
+    """Write the flags by which another verb trains the audit's models, or changed ones; None if none does."""
     config = document.environment.config
     if config is None or config.get("dataset") == OWN:
         return None
-    told = dict(config) if models is None else {**config, "models": models}
-    words = [word for key in SAME for word in _flag(key, told.get(key))]
-    recipe = told.get("recipe")
-    for key, value in _leaves("recipe", recipe) if isinstance(recipe, Mapping) else ():
-        words += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
+    told = {**config, **changed}
+    tables = {key: value for key in ("defense", "recipe") if isinstance(value := told.get(key), Mapping)}
+    flags = {key: told.get(key) for key in SAME if key not in {*tables, *SILENT.get(verb, ())}}
+    words = [word for key, value in flags.items() for word in _flag(key, value)]
+    for key, value in _leaves(tables):
+        text = value if isinstance(value, str) and toml_or_text(value) == value else json.dumps(value)
+        words += ["--set", f"{key}={text}"]
     return shlex.join(words)
 
 
@@ -103,12 +107,12 @@ def _flag(key: str, value: Any) -> list[str]:
     return [word for one in values for word in (f"--{spelled(key)}", str(one))]
 
 
-def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    if isinstance(value, Mapping):
-        for key, item in value.items():
-            yield from _leaves(f"{path}.{key}", item)
-    else:
-        yield path, value
+def _leaves(table: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in table.items():
+        if isinstance(value, Mapping):
+            yield from _leaves(value, f"{path}{key}.")
+        else:
+            yield f"{path}{key}", value
 
 
 def _own_training(document: AuditDocument) -> bool:

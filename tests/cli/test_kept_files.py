@@ -17,7 +17,7 @@ from reticent.findings.audit import AuditDocument
 from reticent.findings.base import Document
 from reticent.jobs.comparison.folders import RowFolders
 from reticent.report import output as place
-from reticent.report.files import replacing
+from reticent.report.files import replacing, write_files
 from reticent.report.kinds import layout
 from reticent.report.output import HARDEN, Output
 from reticent.report.render.markdown import markdown
@@ -272,6 +272,15 @@ def test_files_that_killed_processes_left_half_written_go_and_those_of_live_ones
     with writing, replacing(tmp_path / "a.html"):
         pass  # What the first is writing stays, or it would end with an error.
     assert {path.name for path in tmp_path.iterdir()} == {"a.html", mine.name}
+
+
+def test_two_processes_that_write_one_report_at_once_both_write_it(tmp_path):
+    def numbers():
+        write_files(tmp_path, {"a.html": "other", "a.json": "other"})  # While this one's page waits for its numbers.
+        yield "own"
+
+    write_files(tmp_path, {"a.html": "own", "a.json": numbers()})
+    assert {path.name: path.read_text() for path in tmp_path.iterdir()} == {"a.html": "own", "a.json": "own"}
 
 
 def test_scores_that_an_interruption_left_are_no_hindrance(tmp_path):

@@ -56,13 +56,15 @@ def write_files(folder: Path, files: Mapping[str, Content], gone: Sequence[Path]
     waiting: list[tuple[Path, Path]] = []
     try:
         make_folder(folder)
-        for name, content in files.items():
-            waiting.append((_temporary(folder / name), folder / name))
-            with _filled(*waiting[-1]) as stream:
+        with contextlib.ExitStack() as held:
+            for name, content in files.items():
+                waiting.append((_temporary(folder / name), folder / name))
+                stream = held.enter_context(_held(*waiting[-1]))
                 stream.writelines(map(_encoded, [content] if isinstance(content, (str, bytes)) else content))
-        with held_back():  # A page of one audit beside the numbers of another would be worse than a moment's wait.
-            _appear(waiting)
-            _remove(gone)
+                _save(stream)
+            with held_back():  # A page of one audit beside the numbers of another would be worse than a moment's wait.
+                _appear(waiting)
+                _remove(gone)
         _sync(folder)
     finally:
         _remove([temporary for temporary, _ in waiting])
@@ -89,9 +91,10 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     """
     temporary = _temporary(path)
     try:
-        with _filled(temporary, path) as stream:
+        with _held(temporary, path) as stream:
             yield stream
-        _appear([(temporary, path)])
+            _save(stream)
+            _appear([(temporary, path)])
         _sync(path.parent)
     finally:
         _remove([temporary])
@@ -123,17 +126,21 @@ def _remove_unless_held(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def _filled(temporary: Path, path: Path) -> Iterator[BinaryIO]:
-    """Fill a file that will be renamed; its bytes are on the disk when the block ends."""
+def _held(temporary: Path, path: Path) -> Iterator[BinaryIO]:
+    """Open a file that will be renamed; the lock on it tells other processes until then that this one lives."""
     try:
         with temporary.open("xb") as stream:
             with contextlib.suppress(OSError):  # Some file systems have no locks.
                 fcntl.flock(stream, fcntl.LOCK_SH)
             yield stream
-            stream.flush()
-            os.fsync(stream.fileno())
     except OSError as error:
         raise StoreError(_refusal(path, error)) from None
+
+
+def _save(stream: BinaryIO) -> None:
+    """Bring what was written onto the disk."""
+    stream.flush()
+    os.fsync(stream.fileno())
 
 
 def _remove(paths: Sequence[Path]) -> None:

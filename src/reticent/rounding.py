@@ -94,6 +94,8 @@ def level(rate: float) -> str:
 
 def significant_down(value: float) -> str:
     """Write a lower limit with three digits, never more than it is."""
+    if value == 0:
+        return "0"
     places = 2 - math.floor(math.log10(value))
     return plain(math.floor(value * 10**places + 1e-9) / 10**places)
 

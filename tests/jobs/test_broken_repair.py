@@ -12,7 +12,7 @@ from torch import nn
 
 import reticent
 from reticent.errors import InputError, ModelError, SpecError
-from reticent.findings.harden import Doubt, Note, RecordsNote
+from reticent.findings.harden import Doubt, HeldLoss, Note, RecordsNote
 from reticent.findings.numbers import Area
 from reticent.jobs.hardening.before_after import doubt, lost
 from reticent.report.kinds.harden import harden as kind
@@ -148,6 +148,7 @@ def memorised(parts):
 def test_a_training_that_nobody_stated_is_told_of_before_anything_is_trained(model):
     recipe = {"epochs": None, "batch_size": None, "optimizer": None, "learning_rate": None}
     assert warned(memorised(model), **recipe) == [say.BY_DEFAULT]
+    assert warned(memorised(model), **recipe, retrain="anew") == [say.BY_DEFAULT]
     assert not warned(memorised(model), **recipe | {"epochs": 6})
 
 
@@ -162,6 +163,9 @@ def test_an_objective_that_holds_a_larger_loss_than_the_model_s_is_the_first_sus
         harden(model, out=tmp_path / "no", objective="relaxloss", options={"level": 1.05, "rate": 0.9})
     assert "relaxloss holds the mean loss at 1.05, and the given model's on non-members is 0." in str(caught.value)
     assert "Give a lower level, such as --level 0." in str(caught.value)
+    held = HeldLoss(objective="relaxloss", option="level", level=1, loss=0.0178)  # 0.02 would be held above it again.
+    assert "such as --level 0.0178. Else" in say.refused(0.9, 0.5, 0.1, (), held)
+    assert "such as --level 0. Else" in say.refused(0.9, 0.5, 0.1, (), held.with_(loss=0))
 
 
 def test_the_allowed_loss_is_a_share(model):

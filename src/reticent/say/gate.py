@@ -272,7 +272,7 @@ def accuracy(mean: float, low: float, high: float, limit: float) -> str:
 
 
 def _down(lower: float | None) -> str:
-    return significant_down(lower) if lower else "0"
+    return significant_down(lower or 0)
 
 
 def _is(accountant: Accountant) -> str:

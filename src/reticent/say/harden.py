@@ -18,7 +18,7 @@ from reticent.findings.harden import (
 )
 from reticent.findings.locate import Origin
 from reticent.findings.numbers import Area, Statistic
-from reticent.rounding import around, decimals, fraction, percent
+from reticent.rounding import around, decimals, fraction, percent, significant_down
 from reticent.say import blind
 from reticent.say.comparison import limits as limits_of_comparison
 from reticent.say.grammar import alarms, listed, plural
@@ -195,10 +195,11 @@ def _suspects(notes: Sequence[RecordsNote], held: HeldLoss | None) -> str:
             f"were not given. Then at {others}."
         )
     if held is not None:
+        loss = significant_down(held.loss)
         return (
-            f"{held.objective} holds the mean loss at {held.level:g}, and the given model's on non-members is "
-            f"{held.loss:.2g}: a training held above that must lose accuracy. Give a lower level, such as "
-            f"--{held.option} {held.loss:.1g}. Else look at {others}."
+            f"{held.objective} holds the mean loss at {held.level:g}, and the given model's on non-members is {loss}: "
+            f"a training held above that must lose accuracy. Give a lower level, such as --{held.option} {loss}. Else "
+            f"look at {others}."
         )
     return f"Look at {others}."
 

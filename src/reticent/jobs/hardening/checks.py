@@ -84,7 +84,7 @@ class Ready:
     @property
     def by_default(self) -> bool:
         """Whether nothing was said of how the model was trained."""
-        return not self.config.recipe.keys() - {"architecture"}
+        return not self.config.recipe.keys() - {"architecture", "retrain"}
 
     @property
     def held(self) -> HeldLoss | None:

@@ -21,7 +21,7 @@ def test_guards_return_what_they_checked():
         (
             lambda: checks.floats(x=[1, np.nan, np.inf], ndim=1),
             InputError,
-            "got 2 NaN or infinite of 3, the first at index \\(1,\\)",
+            "got 2 NaN or infinite of 3, the first is nan at index \\(1,\\)",
         ),
         (lambda: checks.boolean(m=[[0, 1]], ndim=2), ShapeError, "m: expected booleans, got int64"),
         (lambda: checks.integers(y=[0.5], ndim=1), ShapeError, "y: expected integers, got float64"),

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from reticent import usercode
+from reticent import user_reads, usercode
 from reticent.errors import InputError
 
 FILES = {
@@ -61,6 +61,49 @@ def test_files_that_are_not_imported_do_not(folder):
     before = digest("zz_main:plain")
     (folder / "zz_other.py").write_text("z = 2\n")
     assert digest("zz_main:plain") == before
+
+
+def test_a_module_of_another_folder_counts_and_an_installed_one_does_not(folder, tmp_path_factory, monkeypatch):
+    (folder / "zz_away.py").write_text("import zz_far.part\nimport zz_installed\ndef f(): pass\n")
+    other = tmp_path_factory.mktemp("other")
+    installed = other / "site-packages"
+    for place in (other / "zz_far", installed):
+        place.mkdir()
+    (other / "zz_far" / "__init__.py").touch()
+    (other / "zz_far" / "part.py").write_text("import zz_near\n")
+    (other / "zz_near.py").write_text("z = 1\n")
+    (installed / "zz_installed.py").touch()
+    for place in (other, installed):
+        monkeypatch.syspath_prepend(place)
+    before = digest("zz_away:f")
+    (installed / "zz_installed.py").write_text("z = 2\n")
+    assert digest("zz_away:f") == before
+    (other / "zz_near.py").write_text("z = 2\n")
+    assert digest("zz_away:f") != before
+
+
+def test_an_error_is_placed_in_the_users_code(folder):
+    (folder / "zz_wrong.py").write_text("import json\ndef f():\n    json.loads('{')\n")
+    function = usercode.load("zz_wrong:f")
+    words = r"JSONDecodeError: .* \(in f, .*zz_wrong\.py, line 3\)"
+    with pytest.raises(InputError, match=words), usercode.reported("zz_wrong:f", InputError):
+        function()
+
+
+def test_files_read_at_an_import_belong_to_all_code_that_has_the_module(folder, monkeypatch):
+    monkeypatch.setattr(user_reads, "_READ", {})
+    (folder / "cfg.json").write_text("8")
+    (folder / "zz_shared.py").write_text("from pathlib import Path\nWIDTH = Path('cfg.json').read_text()\n")
+    for name in ("zz_one", "zz_two"):
+        (folder / f"{name}.py").write_text("import zz_shared\ndef f(): pass\n")
+    (folder / "zz_three.py").write_text("def f(): pass\n")
+    found = {}
+    for name in ("zz_one", "zz_two", "zz_three"):
+        usercode.load(f"{name}:f")
+        found[name] = set(usercode.read(f"{name}:f"))
+    assert {"cfg.json", "zz_one.py"} <= found["zz_one"]
+    assert {"cfg.json", "zz_two.py"} <= found["zz_two"]
+    assert found["zz_three"] == {"zz_three.py"}
 
 
 def test_a_path_and_a_module_name_find_the_same(folder):

@@ -4,7 +4,7 @@ The keyword is the argument's name as the caller knows it, so that the message n
 ``membership = checks.boolean(membership=value, ndim=2)``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
 import numpy as np
@@ -65,19 +65,26 @@ def aligned(first: str, **named: Any) -> None:
             )
 
 
-def floats(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
-    """Check that an argument is an array of finite numbers."""
+def floats(*, ndim: int | tuple[int, ...], axes: Sequence[str] = (), **named: ArrayLike) -> NDArray[Any]:
+    """Check that an argument is an array of finite numbers; `axes` are what its axes are of, for the message."""
     name, _ = _only(named)
     checked = array(ndim=ndim, **named)
     if checked.dtype.kind != "f":
         checked = checked.astype(np.float64)
     bad = sum(np.count_nonzero(~np.isfinite(row)) for (row,) in scratch.rows(np.atleast_2d(checked)))
     if bad:
-        first = tuple(int(i) for i in np.argwhere(~np.isfinite(checked))[0])
         raise InputError(
-            f"{name}: expected finite numbers, got {bad} NaN or infinite of {checked.size}, the first at index {first}"
+            f"{name}: expected finite numbers, got {bad} NaN or infinite of {checked.size}, the first is "
+            f"{first(checked, ~np.isfinite(checked), axes)}"
         )
     return checked
+
+
+def first(values: NDArray[Any], wrong: NDArray[np.bool_], axes: Sequence[str] = ()) -> str:
+    """Say which is the first wrong value, and where it stands: numbers count from 0."""
+    at = tuple(np.argwhere(wrong)[0].tolist())
+    named = ", ".join(f"{axis} {i}" for axis, i in zip(axes, at, strict=False))
+    return f"{values[at]} " + (f"of {named} (from 0)" if named else f"at index {at}")
 
 
 def boolean(*, ndim: int, **named: ArrayLike) -> NDArray[np.bool_]:

@@ -22,6 +22,8 @@
     ├── StoreError              the store of runs
     │   ├── StoreLockedError    another live process holds a run
     │   ├── CorruptRunError     a run's bytes are not the ones that were written
+    │   ├── FullStoreError      no space is left where the store is
+    │   ├── OutdatedRunError    a run was made from what has changed since
     │   ├── UnreadableRunError  a run's files cannot be read now, and may be whole
     │   └── UnwrittenError      a report cannot be written; it holds what was found
     └── MissingExtraError       an optional dependency is not installed
@@ -168,6 +170,14 @@ class CorruptRunError(StoreError):
     """A run's files are not the ones that were written."""
 
 
+class FullStoreError(StoreError):
+    """No space is left where the store is."""
+
+
+class OutdatedRunError(StoreError):
+    """A finished model was made from what has changed since."""
+
+
 class UnreadableRunError(StoreError):
     """A run's files cannot be read now (the disk, or who may read them); they may be whole."""
 
@@ -237,3 +247,11 @@ def nearest(got: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {' or '.join(repr(name) for one in close for name in lower[one])}?"
     return f"expected one of {', '.join(names)}" if names else "there are none"
+
+
+def meant(got: Iterable[str], known: Iterable[str]) -> str:
+    """Say which known names wrong ones are near to, whatever their case; empty where none is."""
+    names = {name.lower(): name for name in known}
+    close = ((one, difflib.get_close_matches(one.lower(), list(names), n=1, cutoff=0.6)) for one in got)
+    told = [f"{names[near[0]]!r} by {one!r}" for one, near in close if near and names[near[0]] != one]
+    return f"; did you mean {', '.join(told)}?" if told else ""

@@ -33,6 +33,8 @@ def _name_or_table(value: Any) -> Any:
     return value
 
 
+OWN = "own data"
+"""The data set's name where a Python caller gives the data as they are."""
 ALL = "all"
 """Every attack that fits, in place of names."""
 FOLDER = "folder"
@@ -170,6 +172,43 @@ class AuditConfig(DataOptions, AttackConfig):
     """Views of each record that the attacks may ask about: the fields of `Queries`."""
 
 
+ATTACKING = (
+    "attacks",
+    "attack",
+    "control",
+    "also_non_adaptive",
+    "delta",
+    "promised_epsilon",
+    "group_by",
+    "population",
+    "format",
+    "records_format",
+)
+"""Keys of an audit's attacks and of its report."""
+MAKING = ("workers", "executor", "address")
+"""Keys of who trains several models."""
+SILENT: dict[str, tuple[str, ...]] = {
+    "locate weights": (*ATTACKING, *MAKING, "replicates", "confidence"),
+    "locate weights --weights": ("models", "records", "validation", "stack"),
+    "locate layers": (*ATTACKING, "models", "queries"),
+    "locate records": (*(key for key in ATTACKING if key != "group_by"), "replicates"),
+    "locate records --without-references": (
+        *ATTACKING, *MAKING, "stack", "models", "queries", "replicates", "confidence"
+    ),
+    "harden": (
+        *(key for key in ATTACKING if key not in {"attacks", "attack", "delta"}),
+        "records",
+        "validation",
+        "defense",
+        "objective",
+        "sampler",
+        "procedure",
+        "output",
+        "queries",
+        "train",
+    ),
+}  # fmt: skip
+"""Keys of an audit that say nothing to another command, or something else, and are refused there."""
 SHORT = {"train": "recipe.procedure.name"}
 """Short keys, and where they lead."""
 

@@ -49,7 +49,12 @@ def _within(value: float, digits: int, whole: int) -> str:
 
 def interval(ends: Sequence[float], write: Callable[[float], str] = fraction) -> str:
     """Write an interval as its estimate is written, with one percent sign."""
-    low, high = map(write, ends)
+    return joined([write(end) for end in ends])
+
+
+def joined(written: Sequence[str]) -> str:
+    """Write an interval of its written ends, with one percent sign."""
+    low, high = written
     return f"{low.removesuffix(' %')} to {high}"
 
 
@@ -154,7 +159,7 @@ def count(value: Any) -> str:
     return MISSING if value is None else f"{int(value):,}"
 
 
-def p_value(p: Any, level: float = 0.05) -> str:
+def p_value(p: Any, level: float) -> str:
     """Write a p-value, with digits enough to see on which side of the level it lies that it is held against."""
     held, least = round(level, BITS), min(0.001, round(level, BITS))
     if p is not None and 0 <= p < least:

@@ -1,7 +1,7 @@
 """A user's own code by import string ``module:name``: found, run with its errors reported, and hashed.
 
-The hash covers the named module and every module that it imports, directly or through others, as far as they lie in the
-same folder (that of its top package), so that a changed line in a helper file changes the identity of the runs.
+The hash covers the named module and every module of the user's that it imports, directly or through others, wherever on
+Python's path they lie, so that a changed line in a helper file changes the identity of the runs.
 """
 
 import ast
@@ -9,7 +9,6 @@ import hashlib
 import importlib
 import importlib.util
 import sys
-import sysconfig
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,14 +16,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from reticent import user_files
+from reticent import user_files, user_reads
 from reticent.errors import InputError, ReticentError, nearest
 from reticent.torch_state import fixed
 
-INSTALLED = {"site-packages", "dist-packages"}
-"""Folders of installed packages, which are not a user's own code."""
-STANDARD = Path(sysconfig.get_paths()["stdlib"]).resolve()
-"""Folder of Python's own modules, which are none either."""
 SEEN = "__reticent_source__"
 """Where a loaded module keeps the hash of the file that it was loaded from."""
 
@@ -54,7 +49,7 @@ def load(text: str) -> Callable[..., Any]:
     importlib.invalidate_caches()
     if _missing(module_name) or (file and not file.is_file()):
         raise InputError(f"{text}: no module named {module_name!r}; looked in {folder} and on Python's path")
-    with reported(text, InputError):
+    with reported(text, InputError), user_reads.noted():
         value: Any = importlib.import_module(module_name)
     if file and Path(value.__file__).resolve() != file:
         raise InputError(
@@ -74,21 +69,30 @@ def _callables(value: Any) -> list[str]:
 
 
 def digest(text: str) -> str:
-    """Hash the source behind an import string: its module, and what that imports from the same folder, step by step.
+    """Hash the source behind an import string: its module, and what that imports of the user's, step by step.
 
     Imports are read from the source, so that constants, and modules that are imported inside functions, count too.
     """
-    named = sys.modules[_module_name(text)]
-    modules = [named, sys.modules.get(getattr(load(text), "__module__", ""), named)]
-    files = {name: file for module in modules for name, file in _sources(module)}
     content = hashlib.sha256(text.rpartition(":")[2].encode())
-    for name, file in sorted(files.items()):
+    for name, file in sorted(_files(text).items()):
         source = hashlib.sha256(file.read_bytes()).hexdigest()
         content.update(f"\n{name} {source}".encode())
         loaded = sys.modules.get(name)
         if loaded is not None and vars(loaded).setdefault(SEEN, source) != source:
             raise InputError(f"{text}: {file} changed after this Python process had imported it: restart Python")
     return content.hexdigest()[:20]
+
+
+def read(text: str) -> dict[str, str]:
+    """Name the files that the code behind an import string read in this process, with their hashes."""
+    return user_reads.read(text, _files(text).values())
+
+
+def _files(text: str) -> dict[str, Path]:
+    """Find the modules of the user's behind an import string."""
+    named = sys.modules[_module_name(text)]
+    modules = [named, sys.modules.get(getattr(load(text), "__module__", ""), named)]
+    return {name: file for module in modules for name, file in _sources(module)}
 
 
 def _module_name(text: str) -> str:
@@ -104,11 +108,11 @@ def _missing(module_name: str) -> bool:
 
 
 def _sources(module: ModuleType) -> list[tuple[str, Path]]:
-    """List name and file of a module and of all that it imports from the folder its top package lies in."""
+    """List name and file of a module and of all of the user's that it imports."""
     if getattr(module, "__file__", None) is None:
         return []
     own = Path(str(module.__file__)).resolve()
-    if INSTALLED.intersection(own.parts) or own.is_relative_to(STANDARD):
+    if not user_reads.theirs(own):
         return []
     root = own.parent
     depth = module.__name__.count(".") + hasattr(module, "__path__")
@@ -117,8 +121,10 @@ def _sources(module: ModuleType) -> list[tuple[str, Path]]:
     waiting = [module.__name__]
     while waiting:
         name = waiting.pop()
-        file = _file(root, name)
-        if name not in found and file is not None:
+        if name in found:
+            continue
+        file = _file(root, name) or _elsewhere(name)
+        if file is not None:
             found[name] = file
             waiting += [name.rpartition(".")[0], *_imported(name, file)]
     return sorted(found.items())
@@ -128,6 +134,20 @@ def _file(root: Path, name: str) -> Path | None:
     path = root.joinpath(*name.split(".")) if name else root
     candidates = (path.with_suffix(".py"), path / "__init__.py") if name else ()
     return next((file for file in candidates if file.is_file()), None)
+
+
+def _elsewhere(name: str) -> Path | None:
+    """Find a module of the user's in another folder of Python's path."""
+    top = name.partition(".")[0]
+    try:
+        spec = importlib.util.find_spec(top) if top else None
+    except (ImportError, ValueError):
+        return None
+    if spec is None:
+        return None
+    places = [*(spec.submodule_search_locations or ()), *([spec.origin] if spec.origin and spec.has_location else [])]
+    own = (place for place in map(Path, places) if user_reads.theirs(place.resolve()))
+    return next((file for place in own if (file := _file(place.parent.resolve(), name)) is not None), None)
 
 
 def _imported(name: str, file: Path) -> list[str]:
@@ -161,8 +181,10 @@ def reported(text: str, error: type[ReticentError]) -> Iterator[None]:
 
 
 def told(problem: BaseException) -> str:
-    """Say what an exception was, and where it was raised."""
-    last = traceback.extract_tb(problem.__traceback__)[-1]
+    """Say what an exception was, and where it was raised: in the user's code, if that had a part in it."""
+    frames = traceback.extract_tb(problem.__traceback__)
+    own = [one for one in frames if Path(one.filename).is_absolute() and user_reads.theirs(Path(one.filename))]
+    last = (own or frames)[-1]
     file, line = last.filename, last.lineno
     if isinstance(problem, SyntaxError):
         file, line = problem.filename or file, problem.lineno or line

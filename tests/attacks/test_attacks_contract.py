@@ -10,6 +10,7 @@ import pytest
 from attack_cases import NAMES, SPECS, auc, problem
 
 from reticent.attacks import ATTACKS, Problem, parse, score
+from reticent.attacks.softmax import log_sum
 from reticent.data.membership import Membership
 from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, UnknownNameError
 from reticent.signals import matrix
@@ -143,6 +144,21 @@ def test_targets_and_references_apart(spec):
     both = problem(8, models=14, queries=QUERIES, targets=[3])
     apart = replace(both, references=np.flatnonzero(np.arange(14) != 3))
     np.testing.assert_allclose(score(spec, apart), score(spec, both), rtol=1e-9, atol=1e-12)
+
+
+def normalised(signals):
+    return replace(signals, logits=signals.logits - log_sum(signals.logits)[..., None])
+
+
+@every
+def test_log_probabilities_are_attacked_as_the_logits_that_they_were_made_of(spec):
+    case = problem(18)
+    told = replace(case, signals=normalised(case.signals), population=normalised(case.population))
+    if spec.method == "rmia" and spec.taylor:
+        with pytest.raises(InputError, match=r"depends on a constant .* give the logits from before the softmax"):
+            score(spec, told)
+    else:
+        np.testing.assert_allclose(score(spec, told, seed=3), score(spec, case, seed=3), rtol=1e-6, atol=1e-7)
 
 
 @every

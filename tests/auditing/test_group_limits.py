@@ -170,7 +170,7 @@ def test_a_rare_class_that_leaks_is_in_the_verdict(audited):
     assert said.group.records == 40
     assert said.group.auc > 0.98
     assert said.leak == "found"
-    assert 'Class "1" (40 records) leaks more, by the AUC: there, an attacker tells a training record' in said.sentence
+    assert 'Class "1" (40 records) leaks more: there, an attacker tells a training record' in said.sentence
     assert "That limit and p allow for having looked at 2 groups and 1 attack." in said.detail
 
 
@@ -212,5 +212,13 @@ def test_groups_that_are_not_resolved_are_listed_and_pass():
     assert check.outcome == "passed"
     assert check.unresolved == ("class 1",)
     assert "; class 1 is not resolved, and may be below or above" in check.message
+    told = "all 2 checks passed. It is not known whether 1 group is above a limit (class 1): --max-group-auc and"
+    assert told in reticent.gate(document, max_auc=0.55).sentence
+    # Of groups that are all too small nothing is shown, which is said, too.
+    for group in document["groups"][0]["groups"]:
+        group |= {"auc": None, "area_shown": None}
+    check = reticent.gate(document, max_auc=0.55).checks[1]
+    assert (check.outcome, check.unresolved) == ("passed", ("class 0", "class 1"))
+    assert check.message.startswith("no group is large enough for anything to be shown of it; class 0, class 1 are not")
     # At a rate with fewer false alarms than the groups were looked at nothing is known of them.
     assert len(reticent.gate(document, max_tpr={0.0001: 0.5}).checks) == 1

@@ -104,9 +104,7 @@ def test_without_a_measurable_rate_the_sentence_is_about_pairs():
 def test_best_of_several_is_labelled_and_widened():
     said = verdict([made("loss", tpr=(0.01, 0.005, 0.02)), made("lira"), made("rmia", tpr=(0.06, 0.05, 0.07))])
     assert (said.attack, said.best_of) == ("lira", 3)
-    assert "Of 3 attacks tried, 2 do better than chance at that rate of false alarms, and of these lira finds" in (
-        said.detail
-    )
+    assert "Of 3 attacks tried, 2 do better than chance at that rate of false alarms; lira finds" in (said.detail)
     assert "so all these intervals are widened for that." in said.detail
     low, high = said.tpr_interval
     # Arms stretched from 1.960 to 2.394 standard errors, the quantile at 1 - 0.05 / 6.
@@ -303,7 +301,7 @@ def test_the_attack_is_the_one_that_finds_most_by_the_figure_of_the_sentence():
     ]
     told = verdict([*some, made("c", area=(0.5, 0.4, 0.6), tpr=(0.012, 0.0, 0.05))])
     assert (told.attack, told.best_by, told.best_among) == ("b", "auc", 2)
-    assert "2 do better than chance in telling pairs apart, and of these b tells most pairs apart." in told.detail
+    assert "2 do better than chance in telling pairs apart; b tells most pairs apart." in told.detail
     # A share of records that is more than chance goes before any area.
     told = verdict([*some, made("d", area=(0.5, 0.4, 0.6))])
     assert (told.attack, told.best_by, told.best_among) == ("d", "tpr", 1)

@@ -2,19 +2,20 @@
 
 import re
 from dataclasses import fields
+from pathlib import Path
 
 import pytest
 
 from reticent.cli import app
-from reticent.cli.flags import GROUPS, RECIPE, Flags, spelled
+from reticent.cli.flags import GROUPS, RECIPE, Flags
 from reticent.cli.locate.layers import layers
 from reticent.cli.locate.weights import weights
-from reticent.errors import SpecError
+from reticent.errors import MissingExtraError, SpecError
 from reticent.findings.gate import ALLOWED
 from reticent.jobs.locate.layers import Options
 from reticent.locate.weights import Scoring
 from reticent.models import ARCHITECTURES
-from reticent.options import AttackConfig, AuditConfig, DataOptions, described
+from reticent.options import SILENT, AttackConfig, AuditConfig, DataOptions, described, spelled
 from reticent.training.recipe import Recipe
 
 TABLES = {"attack", "recipe", "queries"}
@@ -42,6 +43,58 @@ def test_every_key_is_a_flag_with_the_specs_text_and_default(verb):
         assert (f"[{usual}]" in told) == (usual not in {"", "False"}), key
     for key in RECIPE:
         assert flags[spelled(key)].parameter.help.startswith(described(Recipe.model_fields[key])[0])
+
+
+HIDDEN = {
+    "audit": set(),
+    "plan": set(),
+    "compare": {"unit", "config"},
+    "search": {"unit", "config"},
+    **{f"locate {verb}": {"unit", *SILENT[f"locate {verb}"]} for verb in ("weights", "layers", "records")},
+}
+
+
+@pytest.mark.parametrize("verb", TRAINING)
+def test_a_help_shows_the_flags_that_a_verb_takes_and_the_others_are_refused(verb, command, tmp_path):
+    found = arguments(verb)
+    hidden = {name for name, one in found.items() if not one.show}
+    assert hidden == {spelled(key) for key in HIDDEN[verb] if spelled(key) in found}
+    (tmp_path / "a.toml").write_text("")
+    given = {"config": "a.toml", "executor": "inline", "control": "null", "format": "md", "records-format": "parquet"}
+    for name in hidden:
+        value = [] if name == "also-non-adaptive" else [given.get(name, "4")]
+        more = ["--defense", "hamp"] * (verb in {"compare", "search"}) + ["--over", "gamma=0.1,0.2"] * (
+            verb == "search"
+        )
+        code, _, err = command(verb, *more, "--records", "60", "--epochs", "1", f"--{name}", *value)
+        refused = rf"{name.replace('-', '_')}s?: means nothing to reticent {verb}|only reticent audit is of units"
+        assert (code, bool(re.search(rf"{refused}|--config holds one audit", err))) == (2, True), err
+    assert not (tmp_path / "reticent-store").exists()
+
+
+def test_what_says_nothing_of_a_model_that_is_given_is_refused(command):
+    for flag in ("--models 4", "--records 60", "--validation 10", "--stack 2"):
+        code, _, err = command(f"locate weights --weights w.pt --members m.npy {flag}")
+        assert (code, "means nothing to reticent locate weights --weights" in err) == (2, True), err
+
+
+@pytest.mark.parametrize("verb", ["audit", "locate weights"])
+def test_a_data_set_without_its_flag_is_answered_with_it(verb, command):
+    assert command(f"{verb} digits")[2] == "reticent: not expected: digits: a data set is given as --dataset digits"
+    assert command(f"{verb} nothing")[2].startswith("reticent: not expected: nothing (see --help;")
+
+
+@pytest.mark.parametrize("wrong", ['optimizer = "adamm"', 'defense = "hampp"', '[attack.lira]\nmodee = "online"'])
+def test_what_is_wrong_in_a_file_is_told_with_its_name(wrong, command, tmp_path):
+    (tmp_path / "audit.toml").write_text(wrong)
+    code, _, err = command("audit --config audit.toml")
+    assert (code, err.startswith("reticent: audit.toml: ")) == (2, True), err
+
+
+def test_how_opacus_is_installed_is_said_in_one_way():
+    line = str(MissingExtraError("opacus", "dp", "DP-SGD")).rpartition(": ")[2]
+    pages = [Path(__file__).parents[2] / name for name in ("README.md", "docs/methods/dpsgd.md")]
+    assert all(line in page.read_text(encoding="utf-8") for page in pages)
 
 
 def test_attack_takes_what_concerns_no_training():

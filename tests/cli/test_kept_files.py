@@ -1,6 +1,7 @@
 """What a command reads, and what is none of reticent's, is never written over; an earlier report leaves nothing old."""
 
 import errno
+import fcntl
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ from reticent.findings.audit import AuditDocument
 from reticent.findings.base import Document
 from reticent.jobs.comparison.folders import RowFolders
 from reticent.report import output as place
+from reticent.report.files import replacing
 from reticent.report.kinds import layout
 from reticent.report.output import HARDEN, Output
 from reticent.report.render.markdown import markdown
@@ -62,7 +64,7 @@ def test_scores_never_replace_the_outputs(command, outputs, tmp_path, kind):
 def test_a_report_replaces_nothing_that_is_none_of_its_own(command, tmp_path, verb, name):
     name = name if verb == "audit" else name.replace("report", "records").replace("audit", "records")
     (tmp_path / name).write_text("a,b,label\n" + "1,2,0\n2,1,1\n" * 30)
-    small = SMALL if verb == "audit" else SMALL.replace("--attack loss", "")
+    small = SMALL if verb == "audit" else SMALL.replace("--attack loss --set replicates=100", "")
     code, _, err = command(f"{verb} {small} --out .")
     assert code == 2
     assert f"out: {name} is there already, and is not of an earlier report" in err
@@ -111,7 +113,7 @@ def test_a_late_row_that_replaces_an_audit_says_so(earlier):
     taken = folders.late("earlier", "html")
     assert taken.folder == earlier
     assert folders.replaced("earlier", taken) == (
-        f"{earlier} holds an earlier audit, which the row earlier will replace; to keep it, give another --out"
+        f"{earlier} holds an earlier audit: it lies in {earlier / 'earlier'} until the row earlier replaces it"
     )
 
 
@@ -134,10 +136,10 @@ def test_folders_that_only_an_earlier_comparison_had_are_told(tmp_path):
     folders = RowFolders(tmp_path, [])
     assert folders.replaced("a", folders.take("a", "html")) is None
     assert folders.left() == [f"{tmp_path / 'b-twice'} is of an earlier comparison: no row of this one is there"]
-    (tmp_path / "compare.json").unlink()
+    (tmp_path / "earlier" / "compare.json").unlink()
     folders = RowFolders(tmp_path, [])
     told = folders.replaced("a", folders.take("a", "html")) or ""
-    assert "a holds an earlier audit, which the row a will replace" in told
+    assert "a holds an earlier audit: it lies in" in told
 
 
 def test_a_section_of_an_earlier_report_goes(command, outputs, earlier):
@@ -162,17 +164,16 @@ EDITS = {
 @pytest.mark.parametrize("edit", EDITS)
 def test_a_section_that_was_edited_stays(earlier, edit, caplog):
     section = earlier / "report.md"
-    assert place.left_over(earlier, place.AUDIT, place.AUDIT.names("html")) == [section]
-    before = EDITS[edit](section.read_bytes())
-    section.write_bytes(before)
-    assert place.left_over(earlier, place.AUDIT, place.AUDIT.names("html")) == []
+    section.write_bytes(EDITS[edit](section.read_bytes()))
+    place.check_folder(earlier, place.AUDIT)
+    with pytest.raises(InputError, match=r"report\.md is there already, and its last line .*move it away"):
+        place.check_folder(earlier, place.AUDIT, kind="md")
+    Output.take(earlier, place.AUDIT)
+    assert sorted(path.name for path in earlier.iterdir()) == ["earlier", "report.md"]
     assert [one.getMessage() for one in caplog.records] == [
         f"{section} stays, since its last line does not say that it is word for word what reticent wrote: it may tell "
         "of an earlier report"
     ]
-    place.check_folder(earlier, place.AUDIT)
-    with pytest.raises(InputError, match=r"report\.md is there already, and its last line .*move it away"):
-        place.check_folder(earlier, place.AUDIT, kind="md")
 
 
 def test_marks_count_where_reticent_writes_them_alone(earlier):
@@ -220,7 +221,6 @@ def test_a_folder_that_may_not_be_entered_is_told_as_such(monkeypatch, tmp_path)
         monkeypatch.setattr(f"pathlib.Path.{name}", refused(getattr(type(tmp_path), name)))
     with pytest.raises(StoreError, match="choose a folder that you may write to"):
         Output.take(tmp_path / "locked" / "x", place.AUDIT, [tmp_path / "a", tmp_path / "locked"])
-    assert place.left_over(tmp_path / "locked", place.AUDIT, []) == []
     assert place.AUDIT.files(tmp_path / "locked")[0] == tmp_path / "locked"
 
 
@@ -229,8 +229,49 @@ def test_figures_of_an_earlier_study_go(tmp_path):
     (tmp_path / "study.json").write_text(json.dumps({"schema": "reticent.study/1", "figures": figures}))
     for name in ("s-a.svg", "s-a.png", "s-b.png", "other.png"):
         (tmp_path / name).write_text("x")
-    found = place.left_over(tmp_path, place.STUDY, ["study.json", "s-a.svg", "s-a.png"])
-    assert found == [tmp_path / "s-b.png"]
+    taken = Output.take(tmp_path, place.STUDY)
+    aside = {"study.json", "s-a.svg", "s-a.png", "s-b.png"}
+    assert {path.name for path in (tmp_path / "earlier").iterdir()} == aside
+    taken.write(Document(schema="reticent.study/1"), {})
+    assert {path.name for path in tmp_path.iterdir()} == {"study.json", "other.png"}
+
+
+def test_an_audit_that_fails_leaves_no_report_of_before_in_its_place(command, earlier, monkeypatch, tmp_path):
+    """A gate that runs after it would judge the report of before."""
+
+    def ended(*_, **__):
+        raise InputError("that is enough")
+
+    before = {path.name: path.read_bytes() for path in earlier.iterdir() if path.name != "report.md"}
+    (earlier / "report.md").unlink()
+    with monkeypatch.context() as patched:
+        patched.setattr("reticent.jobs.audit.train", ended)
+        for _ in range(2):  # Another one that fails loses nothing.
+            assert command(f"audit {SMALL} --out earlier")[0] == 2
+            assert {path.name: path.read_bytes() for path in (earlier / "earlier").iterdir()} == before
+    code, _, err = command("gate earlier --max-auc 0.9999")
+    assert code == 2
+    assert "a report into this folder was begun and is not written: run the same command again" in err
+    (earlier / "earlier" / "notes.txt").write_text("mine")
+    assert command(f"audit {SMALL} --out earlier")[0] == 0
+    assert {path.name for path in earlier.iterdir()} == {*before, "earlier"}
+    assert [path.name for path in (earlier / "earlier").iterdir()] == ["notes.txt"]
+
+
+def test_files_that_killed_processes_left_half_written_go_and_those_of_live_ones_stay(tmp_path):
+    dead, live, mine = (tmp_path / name for name in (".a.html.0123abcd.tmp", ".a.html.ffffffff.tmp", ".a.html.x.tmp"))
+    for path in (dead, live, mine):
+        path.write_text("half")
+    with live.open("rb") as stream:
+        fcntl.flock(stream, fcntl.LOCK_SH)
+        with replacing(tmp_path / "a.html"):
+            left = {path.name for path in tmp_path.iterdir()}
+        assert live.name in left
+    assert {path.name for path in tmp_path.iterdir()} == {"a.html", live.name, mine.name}
+    writing = replacing(tmp_path / "a.html")
+    with writing, replacing(tmp_path / "a.html"):
+        pass  # What the first is writing stays, or it would end with an error.
+    assert {path.name for path in tmp_path.iterdir()} == {"a.html", mine.name}
 
 
 def test_scores_that_an_interruption_left_are_no_hindrance(tmp_path):
@@ -303,11 +344,11 @@ def test_an_earlier_report_is_told_before_it_is_replaced(command, verb, form, th
         (tmp_path / folder).mkdir()
         (tmp_path / folder / form.numbers).write_text(json.dumps({"schema": f"{form.schema}1"}))
     (tmp_path / "audit.toml").write_text('out = "here"\n')
-    small = f"locate {verb} --epochs 1 --workers 1 --architecture mlp {more}"
+    small = f"locate {verb} --epochs 1 --architecture mlp {more}" + " --workers 1" * (verb != "weights")
     for flag, folder in (("--out here", "here"), ("--config audit.toml", "here"), ("", usual)):
         code, _, err = command(f"{small} {flag}")
         assert (code, err.endswith("that is enough")) == (2, True), err
-        assert err.count(f"{folder} holds an earlier report, which this one will replace") == 1, err
+        assert err.count(f"{folder} holds an earlier report: it lies in") == 1, err
 
 
 def test_the_report_of_another_study_is_told_before_it_is_replaced(tmp_path):

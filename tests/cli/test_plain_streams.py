@@ -8,7 +8,9 @@ import pytest
 
 from reticent.cli import app
 from reticent.cli.run import guarded
+from reticent.cli.screen import show
 from reticent.cli.streams import PLAINLY
+from reticent.report.blocks import Banner, table, words
 
 
 class Narrow(io.TextIOWrapper):
@@ -82,3 +84,8 @@ def test_an_audit_and_its_gate_and_the_files_are_utf_8(narrow, outputs, monkeypa
     out, _ = narrow()
     assert guarded(app, ["gate", "here", "--max-group-auc", "0.5"]) == 1
     assert "failed" in out.text
+
+
+def test_what_is_piped_is_not_filled_up_to_the_width(capsys):
+    show(table("t", words("name", "of"), [("a", "b"), ("long", "longer")]), Banner("x", "A sentence."))
+    assert capsys.readouterr().out == "\nname of\na    b\nlong longer\n\nA sentence.\n"

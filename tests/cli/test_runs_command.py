@@ -13,6 +13,7 @@ import pytest
 
 from reticent.errors import InputError
 from reticent.jobs.runs import age, check, find, scan
+from reticent.say.grammar import middle_out
 from reticent.say.runs import recipe, size
 from reticent.store import Store
 
@@ -73,6 +74,13 @@ def folders(store):
 def damage(store, number, file="weights.safetensors"):
     path = store.root / "runs" / name(number) / file
     path.write_bytes(path.read_bytes()[:-1] + b"\x07")
+
+
+def test_long_names_that_begin_alike_are_told_apart():
+    told = [middle_out(f"/data/{'x' * 80}/{name}.csv") for name in ("left", "right")]
+    assert [len(one) for one in told] == [60, 60]
+    assert [one.endswith(f"x/{name}.csv") for one, name in zip(told, ("left", "right"), strict=True)] == [True, True]
+    assert middle_out("a" * 60) == "a" * 60
 
 
 def test_models_of_a_users_function_are_called_by_it():

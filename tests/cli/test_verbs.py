@@ -208,7 +208,7 @@ def test_attack_runs_on_outputs_and_saves_scores(command, outputs, tmp_path):
     assert out.splitlines()[-4:] == ["here/report.html", "here/records.csv", "here/audit.json", "s.npy"]
     assert "earlier report" not in err
     _, _, err = command("attack --signals outputs.npz --attack correctness --out here")
-    told = "here holds an earlier report, which this one will replace; to keep it, stop and give another --out"
+    told = "here holds an earlier report: it lies in here/earlier until this one is written, which replaces it"
     assert words(err) == told
     code, _, err = command("attack --signals outputs.npz --attack loss --set attack.lira.mode=offline --out here")
     assert code == 2
@@ -340,6 +340,7 @@ clip_norm = 10.0
 patience = 2
 stop_after = 2.5
 precision = "float32"
+retrain = "again"
 objective = "label-smoothing"
 procedure = "plain"
 sampler = "shuffle"

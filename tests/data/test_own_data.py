@@ -91,7 +91,11 @@ def test_pictures_of_whole_numbers_are_taken(dtype, tmp_path):
         ({"x": X, "y": [0, np.nan, 1, 1]}, InputError, "got nan for record 1"),
         ({"x": X, "y": np.ones((4, 2))}, InputError, "rows with a single 1"),
         ({"x": X, "y": Y[:3]}, ShapeError, "x has 4 records, y has 3"),
-        ({"x": X * [1, np.inf], "y": Y}, InputError, "4 NaN or infinite of 8, the first at index (0, 1)"),
+        (
+            {"x": X * [1, np.inf], "y": Y},
+            InputError,
+            "4 NaN or infinite of 8, the first is inf of record 0, feature 1 (from 0)",
+        ),
         ({"x": X[:, 0], "y": Y}, ShapeError, "2 or 3 or 4 axes"),
         ({"x": X.astype(str), "y": Y}, ShapeError, ": give texts as the numbers of their tokens"),
         ({"a": X, "b": Y}, InputError, "expected arrays x and y, or features and labels; got a, b"),
@@ -104,6 +108,36 @@ def test_bad_arrays_are_refused_by_name(arrays, error, words, tmp_path):
         load(path)
     assert words in str(caught.value)
     assert str(path) in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "words"),
+    [
+        ({"X_train": X, "Y_train": Y}, "got X_train, Y_train; did you mean 'x_train' by 'X_train', 'y_train' by 'Y_"),
+        ({"x": np.where(np.arange(6).reshape(3, 2, 1) == 3, np.nan, np.zeros((3, 2, 2))), "y": [0, 1, 1]},
+         "x: expected finite numbers, got 2 NaN or infinite of 12, the first is nan of record 1 (from 0)"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_told_by_its_place_or_the_nearest_name(arrays, words, tmp_path):
+    np.savez(tmp_path / "d.npz", **arrays)
+    with pytest.raises(InputError) as caught:
+        load(tmp_path / "d.npz")
+    assert words in str(caught.value)
+
+
+def test_arrays_that_are_not_read_are_named(tmp_path, caplog):
+    np.savez(tmp_path / "d.npz", x=X, y=Y, sex=Y, clas_names=np.array(["a", "b"]), mean=np.zeros(3))
+    assert list(load(tmp_path / "d.npz").columns) == ["sex"]
+    assert "clas_names, mean: not read: expected one value a record, class_names or vocabulary" in caplog.text
+    assert "did you mean 'class_names' by 'clas_names'?" in caplog.text
+
+
+@pytest.mark.parametrize("labels", [["Yes", "yes", "no", "no"], ["new york", "no", "newyork", "no"]])
+def test_classes_that_differ_in_capitals_or_blanks_alone_are_told(labels, tmp_path, caplog):
+    np.savez(tmp_path / "d.npz", x=X.astype(np.float32), y=np.array(labels))
+    assert load(tmp_path / "d.npz").classes == 3
+    first, second = sorted({labels[0], *labels} - {"no"})
+    assert f"the classes {first!r} and {second!r} differ in capitals or blanks alone: write their labels" in caplog.text
 
 
 def test_python_objects_are_never_loaded(tmp_path):

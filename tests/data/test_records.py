@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from reticent.data.load import load
 from reticent.data.records import Records
 from reticent.errors import InputError, ShapeError
 
@@ -30,9 +31,19 @@ def test_bits_are_tabular(dtype):
     assert records.x.tolist() == [[0, 1], [1, 1], [0, 0]]
 
 
-def test_integers_are_tokens():
-    records = Records.make(np.array([[0, 7], [1, 1], [0, 0]]), Y)
+def test_integers_are_tokens_which_is_told_unless_the_user_says_so(tmp_path, caplog):
+    x = np.array([[0, 7], [1, 1], [0, 0]])
+    records = Records.make(x, Y)
     assert (records.kind, records.vocabulary) == ("tokens", 8)
+    assert "x: whole numbers of 2 axes are read as texts of 2 tokens each" in caplog.text
+    assert "if it is a table of numbers, give x.astype('float32')" in caplog.text
+    caplog.clear()
+    assert Records.make(x, Y, vocabulary=9).vocabulary == 9
+    np.savez(tmp_path / "texts.npz", x=x, y=Y, vocabulary=9)
+    said = load(tmp_path / "texts.npz")
+    assert (said.kind, said.vocabulary) == ("tokens", 9)
+    assert Records.make(x.astype(np.float32), Y).kind == "tabular"
+    assert not caplog.text
 
 
 @pytest.mark.parametrize(
@@ -64,8 +75,18 @@ def test_images_become_channels_first(shape, expected):
         (np.zeros((3, 2)), [0, 0, 0], InputError, "at least 2 classes, got 1"),
         (np.zeros((3, 2)), [0, -1, 1], InputError, "got -1 at position 1"),
         (np.zeros((3, 2)), [0.0, 1.0, 1.0], ShapeError, "y: expected integers, got float64"),
-        (np.array([[0, np.nan], [1, 1], [2, 2]]), Y, InputError, "1 NaN or infinite of 6, the first at index (0, 1)"),
-        (np.array([[0, 1e300], [1, 1], [2, 2]]), Y, InputError, "1 NaN or infinite of 6, the first at index (0, 1)"),
+        (
+            np.array([[0, np.nan], [1, 1], [2, 2]]),
+            Y,
+            InputError,
+            "1 NaN or infinite of 6, the first is nan of record 0, feature 1 (from 0)",
+        ),
+        (
+            np.array([[0, 1e300], [1, 1], [2, 2]]),
+            Y,
+            InputError,
+            "1 NaN or infinite of 6, the first is inf of record 0, feature 1 (from 0)",
+        ),
         (np.zeros((0, 2)), np.zeros(0, dtype=int), ShapeError, "at least one record, got none"),
         (np.zeros((3, 5, 5, 7), dtype=np.uint8), Y, ShapeError, "1, 3 or 4 channels"),
         (np.zeros((3, 5, 5)), Y, ShapeError, "images as uint8 from 0 to 255, got float64"),

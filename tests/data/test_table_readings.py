@@ -245,6 +245,12 @@ def test_values_that_32_bits_do_not_tell_apart_are_told_with_their_counts(tmp_pa
     assert "feature 1:" not in caplog.text
 
 
+def test_categories_that_differ_in_capitals_alone_are_told(tmp_path, caplog):
+    records = load(table(tmp_path, a=cycle("Yes", "yes", "no"), label=cycle(0, 1)))
+    assert reading(records, "a").telling
+    assert "column 'a': 'Yes' and 'yes' differ in capitals or blanks alone, and are two categories" in caplog.text
+
+
 @pytest.mark.parametrize(
     ("name", "values", "words"),
     [

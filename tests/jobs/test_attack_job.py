@@ -14,7 +14,7 @@ from reticent.errors import CorruptFileError, InputError, SpecError, TooFewRefer
 from reticent.jobs.attack import run as attack_outputs
 from reticent.jobs.attacks import build_attacks
 from reticent.jobs.config import chosen, prepare
-from reticent.jobs.document import unlearned
+from reticent.jobs.document import renamed, unlearned
 from reticent.jobs.score_files import save_scores
 from reticent.jobs.signals_file import read_signals
 from reticent.options import AttackConfig
@@ -22,6 +22,7 @@ from reticent.population.stored_signals import signals
 from reticent.population.train import train
 from reticent.report.kinds.audit import audit as kind
 from reticent.report.render.terminal import terminal
+from reticent.signals.correctness import reordered
 from reticent.signals.matrix import margin
 from reticent.store import Store
 
@@ -77,6 +78,26 @@ def test_models_that_learned_nothing_exclude_no_leak(brought):
     assert document["verdict"]["leak"] != "not found"
     assert any("did not learn" in line for line in document["verdict"]["cannot_say"])
     assert run(brought).document["population"]["health"] == []
+
+
+def test_answers_whose_classes_stand_in_another_order_are_refused_with_the_order(brought):
+    turned = brought | {"logits": np.roll(brought["logits"] + 3 * np.eye(CLASSES)[brought["labels"]], 1, axis=2)}
+    told = r"labels: model 0 labels 0\.0 % of its .* 100.0 % would be right if class 0 is called 2, class 1 is called 0"
+    with pytest.raises(InputError, match=told):
+        run(turned)
+    backwards = brought | {"logits": -brought["logits"]}  # No order of the classes makes these right.
+    sick = run(backwards, attacks=["loss"]).document
+    assert "(scikit-learn's columns follow classes_)" in "".join(sick["verdict"]["cannot_say"])
+
+
+def test_other_names_of_classes_are_found_on_other_records_than_they_are_judged_on():
+    rng = np.random.default_rng(0)
+    labels = rng.integers(0, 50, 300)
+    called, accuracy = reordered((labels + 7) % 50, labels)
+    assert called[7] == 0
+    assert accuracy == 1
+    assert renamed(rng.integers(0, 50, 300), labels) == ""
+    assert renamed(rng.permutation(100), np.arange(100)) == ""  # Of one record a class any order would fit.
 
 
 def test_margins_tell_that_models_learned_or_nothing(brought):

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from rich.console import Console
 
 import reticent
@@ -337,5 +338,7 @@ def test_data_and_functions_may_be_given_as_they_are(tmp_path):
         reticent.ReticentError, match=r"architecture: .*<lambda> .* cannot be imported by worker processes"
     ):
         reticent.audit(dataset=(x, y), architecture=lambda classes: None, **options)
+    with pytest.raises(reticent.ReticentError, match=r"architecture: .* got an instance of Identity: give its class"):
+        reticent.audit(dataset=(x, y), architecture=torch.nn.Identity(), **options)
     with pytest.raises(reticent.ReticentError, match="dataset: returned int: expected a pair of arrays"):
         reticent.audit(dataset=3, **options)

@@ -11,8 +11,9 @@ from safetensors.torch import save_file
 from torch import nn
 
 import reticent
-from reticent.errors import ModelError, SpecError
+from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.harden import Doubt, Note, RecordsNote
+from reticent.findings.numbers import Area
 from reticent.jobs.hardening.before_after import doubt, lost
 from reticent.report.kinds.harden import harden as kind
 from reticent.report.render.html import html
@@ -53,9 +54,9 @@ def test_nothing_is_judged_where_the_repair_did_something_else_to_the_references
 
 
 def test_a_normalisation_that_nobody_stated_is_the_first_suspect():
-    assumed = say.refused(0.991, 0.33, 0.1, [RecordsNote(note=Note.SCALE_ASSUMED)])
+    assumed = say.refused(0.991, 0.33, 0.1, [RecordsNote(note=Note.SCALE_ASSUMED)], None)
     assert "got 99.1 % before and 33.0 % after. Look first at how the pictures were normalised" in assumed
-    assert "normalised" not in say.refused(0.991, 0.33, 0.1, [])
+    assert "normalised" not in say.refused(0.991, 0.33, 0.1, [], None)
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +115,53 @@ def test_a_repair_that_takes_nothing_is_not_broken(model, tmp_path):
     )
     assert not found.findings.broken
     assert "broken" not in found.findings.to_json()
+
+
+def warned(parts, **changes):
+    """Say what is told before anything is trained."""
+    notes = []
+
+    class Enough(Exception):
+        pass
+
+    def stop(stage):
+        raise Enough
+
+    with pytest.raises(Enough):
+        harden(parts, stage=stop, note=notes.append, out="warned", **changes)
+    return notes
+
+
+def test_a_model_that_shows_no_sign_of_its_members_is_told_of_before_anything_is_trained(model):
+    (said,) = warned({**model, "members": model["non_members"], "non_members": model["reference"], "reference": None})
+    assert said.startswith("The given model shows no sign of having been trained on these members (the AUC of its loss")
+    assert "are the two files exchanged?" in say.no_sign(Area(value=0.3, interval=(0.2, 0.4)))
+    assert not warned(memorised(model))
+
+
+def memorised(parts):
+    """Make non-members that the model is often wrong about."""
+    x, y = parts["non_members"]
+    return {**parts, "non_members": (x, np.where(np.arange(len(y)) % 3, y, (y + 1) % 3))}
+
+
+def test_a_training_that_nobody_stated_is_told_of_before_anything_is_trained(model):
+    recipe = {"epochs": None, "batch_size": None, "optimizer": None, "learning_rate": None}
+    assert warned(memorised(model), **recipe) == [say.BY_DEFAULT]
+    assert not warned(memorised(model), **recipe | {"epochs": 6})
+
+
+def test_labels_in_another_order_than_the_model_s_classes_are_told_with_the_order(model):
+    turned = {name: (x, (y + 1) % 3) for name, (x, y) in model.items()}
+    with pytest.raises(InputError, match="would be right if class 0 is called 1, class 1 is called 2, class 2 is call"):
+        warned(turned)
+
+
+def test_an_objective_that_holds_a_larger_loss_than_the_model_s_is_the_first_suspect(model, tmp_path):
+    with pytest.raises(ModelError) as caught:
+        harden(model, out=tmp_path / "no", objective="relaxloss", options={"level": 1.05, "rate": 0.9})
+    assert "relaxloss holds the mean loss at 1.05, and the given model's on non-members is 0." in str(caught.value)
+    assert "Give a lower level, such as --level 0." in str(caught.value)
 
 
 def test_the_allowed_loss_is_a_share(model):

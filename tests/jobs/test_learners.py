@@ -52,6 +52,13 @@ def test_a_leak_that_is_shown_is_not_said_to_be_nothing(population):
     assert any(NOTHING in sentence for sentence in unhealthy(population, Leak.CANNOT_TELL))
 
 
+def test_a_figure_over_all_models_is_not_said_to_be_that_of_the_models_that_learned():
+    some = told(Leak.FOUND, Reason.MORE_THAN_CHANCE, SICK.with_(health=SICK.health[:3])).detail
+    assert "3 of 4 models did not learn. Every figure is a mean over all audited models" in some
+    every = SICK.with_(models=3)
+    assert "They leak all the same" in told(Leak.FOUND, Reason.MORE_THAN_CHANCE, every).detail
+
+
 @pytest.mark.parametrize("sick", [1, 2, 3])
 def test_where_any_model_learned_nothing_no_leak_is_excluded(sick):
     population = SICK.with_(health=SICK.health[:sick])

@@ -1,13 +1,16 @@
 """A plan against the audit that it is of."""
 
+import math
+
 import numpy as np
 import pytest
 import torch
 
 import reticent
 from reticent.errors import ModelError
-from reticent.jobs.plan import SPAWN_SECONDS
+from reticent.jobs.plan import AROUND_SECONDS, SPAWN_SECONDS
 from reticent.options import AuditConfig
+from reticent.say.plan import plan as words
 
 SMALL = {"records": 200, "models": 6, "epochs": 3, "workers": 1, "attacks": ["loss"], "replicates": 100}
 
@@ -80,6 +83,16 @@ def test_an_epoch_counts_as_often_as_there_are_epochs(tmp_path, clock):
     assert (few.seconds_per_model, many.seconds_per_model) == (1, 400)
     assert (few.seconds, many.seconds) == (6 + 1, 6 * 400 + 1)  # A process begins with an epoch that is thrown away.
     assert isinstance(many.seconds, float)
+
+
+def test_all_of_an_audit_is_planned_its_loading_report_and_control_too(tmp_path, clock, monkeypatch):
+    monkeypatch.setattr("reticent.jobs.plan.seconds", lambda *_: 10.0)
+    plain, controlled = (reticent.plan(**SMALL, store=tmp_path, control=control) for control in ("none", "null"))
+    assert (plain.seconds_audit, controlled.seconds_audit) == (10.0, 20.0)
+    told = dict(words(plain, "store"))["in all"]
+    assert told.startswith(
+        f"about 0:00:{math.ceil(plain.seconds + 10 + AROUND_SECONDS):02d} with loading and the report"
+    )
 
 
 def test_two_workers_halve_the_models_of_each(tmp_path, clock):

@@ -20,8 +20,9 @@ from reticent.auditing.units import SEVERAL, exposure_of_units, groups_of_units,
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
-from reticent.data.units import Units
+from reticent.data.units import Units, units_of
 from reticent.errors import InputError, ShapeError
+from reticent.findings.population import ColumnReading
 from reticent.jobs.config import called
 from reticent.jobs.control import _permuted
 from reticent.jobs.measure import measure
@@ -77,6 +78,10 @@ def test_what_are_no_units_is_refused():
     data = {"x": np.zeros((6, 2)), "y": [0, 1] * 3}
     with pytest.raises(InputError, match="has no column 'person' besides its label"):
         called(None, {"dataset": data, "unit": "person", "models": 2})
+    kept = ColumnReading(column="a", read_as="number", features=2)
+    both = Records.make(np.zeros((6, 2)), [0, 1] * 3, columns={"a": np.zeros(6), "b": np.zeros(6)}, readings=(kept,))
+    with pytest.raises(InputError, match=r"'person' besides its label: expected one of a, b$"):
+        units_of(both, "person")
 
 
 def test_units_that_share_duplicates_stay_together():
@@ -192,8 +197,9 @@ def test_an_audit_by_unit_says_so(tmp_path):
     )
     found = done.findings
     assert (found.data.unit, found.data.units) == ("person", 60)
-    assert found.verdict.sentence.endswith("A record here is one person with all its records.")
-    assert found.verdict.detail.startswith("In all of this, “a record” is all records of one person, of which")
+    assert found.verdict.sentence.endswith("A person here is all records of one person.")
+    whole = "In all of this, “a person”, or “a record”, is all records of one person, of which"
+    assert found.verdict.detail.startswith(whole)
     target = found.attacks[0].targets[0]
     assert target.members + target.non_members == 60
     assert len(done.records) == len(units.codes)

@@ -277,6 +277,19 @@ def test_the_same_seed_gives_the_same_weights_and_records_do_not_meet_in_evaluat
         assert torch.allclose(first(x)[2:3], second(x[2:3]), atol=1e-4)
 
 
+@pytest.mark.parametrize("name", [name for name in NARROW if name != "transformer"])
+def test_another_layout_changes_where_weights_lie_and_not_what_is_answered(name):
+    torch.manual_seed(3)
+    usual = made(name, **NARROW[name]).eval()
+    torch.manual_seed(3)
+    last = made(name, layout="channels-last", **NARROW[name]).eval()
+    x = batch(name, 4)
+    with torch.no_grad():
+        torch.testing.assert_close(last(x), usual(x), rtol=1e-4, atol=1e-5)
+    for parameter in last.parameters():
+        assert parameter.dim() != 4 or parameter.is_contiguous(memory_format=torch.channels_last)
+
+
 @pytest.mark.parametrize("name", ["atm", "transformer", "vit"])
 def test_per_record_gradients_are_those_of_each_record_alone(name):
     options = {**NARROW[name], **({"dropout": 0.0} if name == "vit" else {})}

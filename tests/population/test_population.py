@@ -1,6 +1,9 @@
+import logging
+import os
 import shutil
 from contextlib import ExitStack, suppress
 from dataclasses import replace
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,14 +15,17 @@ from reticent.data.records import Records
 from reticent.data.roles import Roles
 from reticent.errors import (
     CorruptRunError,
+    FullStoreError,
     ModelError,
     NonFiniteError,
+    OutdatedRunError,
     RolesError,
     ShapeError,
     StoreLockedError,
     TrainingDivergedError,
 )
 from reticent.models.mlp import MLP
+from reticent.models.user import Factory
 from reticent.objectives.imitation import Imitating
 from reticent.population import stored_signals
 from reticent.population import train as training
@@ -27,6 +33,7 @@ from reticent.population.executors import Executor
 from reticent.population.population import Imitated, Population
 from reticent.population.train import train
 from reticent.population.worker import Maker, choose_device
+from reticent.procedures.cwrf import CWRF
 from reticent.procedures.user import Function
 from reticent.signals.matrix import margin
 from reticent.signals.queries import Queries
@@ -236,6 +243,25 @@ def test_divergence_names_the_model_and_gives_up_early(store):
         train(broken, store)
 
 
+def test_a_full_store_ends_the_training_at_the_first_model_that_it_cannot_take(store):
+    class Filling:
+        def results(self, population, store, models):
+            yield Maker(population, store, "cpu").make(models[0])
+            yield from ((model, FullStoreError("it is full")) for model in models[1:])
+
+    with pytest.raises(
+        FullStoreError,
+        match=r"1 of 4 models could not be made \(1 is finished and kept; 2 were not tried after that\):\n  model 1",
+    ):
+        train(population(TINY, models=4), store, executor=Filling())
+
+
+def test_how_far_it_is_stands_in_the_log(store, caplog):
+    caplog.set_level(logging.INFO, "reticent")
+    train(population(TINY, models=4), store)
+    assert [one.getMessage() for one in caplog.records][-2:] == ["models 3/4", "models 4/4"]
+
+
 class Nan(torch.nn.Module):
     def forward(self, x):
         return torch.full((len(x), 3), float("nan")) * x.sum()
@@ -298,6 +324,75 @@ def test_what_a_users_training_function_can_get_wrong(store, name, kind, words):
     recipe = Recipe(procedure=Function(function=f"{__name__}:{name}"))
     with pytest.raises(kind, match=words):
         train(population(recipe), store)
+
+
+WIDTH = "RETICENT_TEST_WIDTH"
+
+
+def of_a_file(input_shape, classes):
+    return torch.nn.Linear(input_shape[0], classes, bias=Path("cfg.txt").read_text() == "yes")
+
+
+def of_the_environment(input_shape, classes):
+    wide = int(os.environ.get(WIDTH, "4"))
+    return torch.nn.Sequential(torch.nn.Linear(input_shape[0], wide), torch.nn.Linear(wide, classes))
+
+
+def read_by_training(x, y, seed):
+    assert Path("cfg.txt").read_text()
+    return torch.nn.Linear(5, 3)
+
+
+@pytest.mark.parametrize(
+    "recipe",
+    [
+        Recipe(architecture=Factory(factory=f"{__name__}:of_a_file"), epochs=1),
+        Recipe(procedure=Function(function=f"{__name__}:read_by_training")),
+        Recipe(architecture=Factory(factory=f"{__name__}:of_a_file"), procedure=CWRF(), epochs=1),
+    ],
+    ids=["architecture", "training", "two stages"],
+)
+def test_models_of_a_file_that_changed_are_not_used_in_silence(store, recipe, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("cfg.txt").write_text("yes")
+    made = population(recipe, models=2, reference=10)
+    train(made, store)
+    assert not any(one.fresh for one in train(made, store))
+    Path("cfg.txt").write_text("yes, too")
+    with pytest.raises(OutdatedRunError, match=r"model 0: .* read cfg\.txt when it made this model"):
+        train(made, store)
+    shutil.rmtree(store.root / "runs" / made.signals_id(0))  # Killed before the model was asked.
+    shutil.rmtree(store.root / "runs" / made.signals_id(1))
+    with pytest.raises(OutdatedRunError, match=r"model 0: .* read cfg\.txt when it made this model"):
+        train(made, store)
+    again = replace(made, recipe=recipe.replace(retrain="yes, too"))
+    assert all(one.fresh for one in train(again, store))
+    assert not any(one.fresh for one in train(again, store))
+
+
+def test_models_of_another_size_are_not_used_in_silence(store, monkeypatch):
+    made = population(Recipe(architecture=Factory(factory=f"{__name__}:of_the_environment"), epochs=1), models=2)
+    first = train(made, store)
+    monkeypatch.setenv(WIDTH, "8")
+    with pytest.raises(OutdatedRunError, match=r"model 0: it has 39 parameters, and .* now builds a network of 75: it"):
+        train(made, store)
+    with pytest.raises(ModelError, match=r"another shape \(0\.weight: expected \(8, 5\), got \(4, 5\)\); set it back"):
+        Maker(made, store, "cpu").network(first[0])
+
+
+def test_models_that_read_other_files_while_others_were_made_are_told(store, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("cfg.txt").write_text("yes")
+    made = population(Recipe(architecture=Factory(factory=f"{__name__}:of_a_file"), epochs=1), models=2)
+    look = Maker.look
+
+    def changed(self, model, network, run, draft):
+        look(self, model, network, run, draft)
+        Path("cfg.txt").write_text(f"no {model}")
+
+    monkeypatch.setattr(Maker, "look", changed)
+    with pytest.raises(OutdatedRunError, match=r"model 0: .* read cfg\.txt"):
+        train(made, store)
 
 
 def test_a_users_training_function_gets_members_and_a_seed(store):

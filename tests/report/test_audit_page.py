@@ -41,9 +41,9 @@ def test_the_page_lists_what_the_models_were_fed(page):
     assert "Medians are taken over all records, members or not." in page
 
 
-def test_order_is_verdict_evidence_method_limits(page):
+def test_order_is_verdict_next_steps_evidence_method_limits(page):
     sections = [e.attributes["id"] for e in read(page).all("section")]
-    assert sections == ["finding", "evidence", "groups", "records", "method", "limits", "words"]
+    assert sections == ["finding", "next", "evidence", "groups", "records", "method", "limits", "words"]
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ from reticent.report.blocks import (
     TERMINAL,
     Banner,
     Cell,
+    Code,
     Column,
     Heading,
     Prose,
@@ -90,6 +91,11 @@ def test_text_from_outside_is_text_and_nothing_else(page):
     told = markdown(example_blocks.document())
     assert "\\<script\\>alert(1)\\</script\\> \\& \\|\\*\\_\\`" in told
     assert "\u202e" not in told
+
+
+def test_a_flag_in_a_command_is_not_broken_at_its_hyphens():
+    page = html(of(Prose(Code("reticent audit --max-tpr '<b>' -x"))))
+    assert "<code>reticent audit <span>--max-tpr</span> &#x27;&lt;b&gt;&#x27; -x</code>" in page
 
 
 def test_cells_say_their_column_and_their_key(root):

@@ -75,9 +75,13 @@ def test_probabilities_are_not_taken_for_logits():
         (
             lambda: Signals.from_logits(np.full((2, 3, 4), np.nan), [0, 1, 2]),
             NonFiniteError,
-            "logits: model 0 has 12 NaN or infinite of 12",
+            r"logits: model 0 has 12 NaN or infinite of 12, the first is nan of record 0, class 0 \(from 0\)",
         ),
-        (lambda: Signals.from_margins([[0.0, np.inf]], [0, 1]), NonFiniteError, "margins: model 0 has 1 NaN"),
+        (
+            lambda: Signals.from_margins([[0.0, np.inf]], [0, 1]),
+            NonFiniteError,
+            "margins: model 0 has 1 NaN or infinite of 2, the first is inf of record 1 ",
+        ),
         (
             lambda: Signals.from_logits(np.zeros((2, 3, 4)), [0, 1, 4]),
             InputError,

@@ -439,5 +439,16 @@ def test_a_file_without_several_arrays_is_told_of_all(tmp_path):
 
     np.savez(tmp_path / "o.npz", other=Y)
     words = "3 arrays are missing, 'labels' and 'membership' and one of logits, probabilities, margins; it holds other"
-    with pytest.raises(SpecError, match=words):
+    with pytest.raises(SpecError, match=f"{words}$"):
         read_signals(tmp_path / "o.npz")
+    np.savez(tmp_path / "o.npz", label=Y, logits=Z)
+    with pytest.raises(SpecError, match="it holds label, logits; did you mean 'labels' by 'label'"):
+        read_signals(tmp_path / "o.npz")
+
+
+def test_arrays_of_a_file_that_are_not_read_are_named(tmp_path, caplog):
+    from reticent.jobs.signals_file import read_signals
+
+    np.savez(tmp_path / "o.npz", labels=Y, membership=MEMBERSHIP, logits=Z, note=np.array(3.0))
+    assert read_signals(tmp_path / "o.npz").ungrouped == ()
+    assert "note: not read: expected one of labels, membership, logits" in caplog.text

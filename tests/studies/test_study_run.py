@@ -237,14 +237,14 @@ def test_a_table_of_ones_own_takes_the_place_of_the_scales(tmp_path, monkeypatch
     """Its records alone are other, in a folder and under names of its own; it settles nothing of the paper's."""
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(90, 5)).round(3), np.arange(90) % 3
-    columns = [*x.T.tolist(), y.tolist()]
+    columns = [*x.T.tolist(), np.roll(y, 1).tolist(), y.tolist()]
     lines = [",".join(map(str, line)) for line in zip(*columns, strict=True)]
-    (tmp_path / "My table.csv").write_text("\n".join(["a,b,c,d,e,outcome", *lines]))
+    (tmp_path / "My table.csv").write_text("\n".join(["a,b,c,d,e,person,outcome", *lines]))
     monkeypatch.chdir(tmp_path)
     setting = replace(STUDY.scales["tiny"].settings[0], base=BASE | {"reference": 40})
     scales = {"tiny": Scale((replace(setting, network="CNN"), setting), 1, "Seconds.")}
     toy = replace(STUDY, scales=scales, claims=STUDY.claims[2:])
-    done = study(toy, dataset="My table.csv", label="outcome", workers=1, device="cpu")
+    done = study(toy, dataset="My table.csv", label="outcome", not_features="person", workers=1, device="cpu")
     assert done.files[0].parent.resolve() == tmp_path / "reticent-study" / "toy-tiny-my-table"
     (one,) = done.document["settings"]
     assert (one["key"], one["label"]) == ("my-table", "MLP on My table.csv")
@@ -266,7 +266,7 @@ def test_a_table_of_ones_own_is_refused_where_it_has_no_place(tmp_path):
         study("cwrf-defenses", scale="gpu", dataset="digits", **where)
     with pytest.raises(InputError, match=r"expected a table, .* got records of kind image"):
         study(STUDY, dataset=(np.zeros((6, 4, 4), np.uint8), [0, 1] * 3), **where)
-    with pytest.raises(InputError, match="label: is the column of a table of your own, got 'y' and no dataset"):
+    with pytest.raises(InputError, match="label: says how a table of your own is read, and no dataset is given"):
         study(STUDY, label="y", **where)
     assert list(tmp_path.iterdir()) == []
 

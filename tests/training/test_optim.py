@@ -126,6 +126,30 @@ def test_steps_are_those_of_torch_bit_for_bit(name, unused, hidden, monkeypatch)
             assert torch.equal(a, b) if fused else torch.allclose(a, b, rtol=1e-6, atol=0), (name, step)
 
 
+def laid(values, layout):
+    """Give the same values (2, 3, 4, 5) in another layout of memory."""
+    if layout == "part":
+        return torch.full((2, 3, 4, 7), 9.0)[..., :5].copy_(values)
+    return values.to(memory_format=torch.channels_last) if layout == "channels last" else values.clone()
+
+
+@pytest.mark.parametrize("name", TORCH)
+@pytest.mark.parametrize("gradients", ["plain", "channels last", "part"])
+@pytest.mark.parametrize("layout", ["plain", "channels last", "part"])
+def test_steps_do_not_depend_on_how_numbers_lie_in_memory(name, layout, gradients):
+    generator = torch.Generator().manual_seed(3)
+    values, each = torch.randn(2, 3, 4, 5, generator=generator), torch.randn(3, 2, 3, 4, 5, generator=generator)
+    ends = []
+    for here, there in (("plain", "plain"), (layout, gradients)):
+        parameter = torch.nn.Parameter(laid(values, here))
+        made = optimizer(OURS[name], [parameter])
+        for gradient in each:
+            parameter.grad = laid(gradient, there)
+            made.step()
+        ends.append(parameter.detach())
+    assert torch.allclose(*ends, rtol=1e-6, atol=1e-7)
+
+
 def test_frozen_parameters_are_left_alone():
     frozen, free = parameters()[:2]
     frozen.requires_grad = False

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from reticent.cli.flags import Flags, Several, Switch, refuse
+from reticent.cli.flags import RowFlags, Several, Switch, refuse
 from reticent.errors import SpecError
 
 
@@ -14,7 +14,7 @@ def compare(
     early_stopped: bool = True,
     augmented: Switch = False,
     fpr: float | None = None,
-    flags: Flags = Flags(),  # noqa: B008
+    flags: RowFlags = RowFlags(),  # noqa: B008
     **options: str,
 ) -> Sequence[Path]:
     """Compare recipes, or audits that ran: accuracy against leak, with paired tests.

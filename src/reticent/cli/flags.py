@@ -12,7 +12,7 @@ from cyclopts import Group, Parameter
 from pydantic.fields import FieldInfo
 
 from reticent.errors import Problems, SpecError, nearest
-from reticent.options import FOLDER, AttackConfig, AuditConfig, DataOptions, Options, described, spelled
+from reticent.options import FOLDER, SILENT, AttackConfig, AuditConfig, DataOptions, Options, described, spelled
 from reticent.spec import read_toml, toml_or_text
 from reticent.training.recipe import Recipe
 
@@ -35,6 +35,7 @@ RECIPE = (
     "weight_decay",
     "augmentation",
     "augmentation_strength",
+    "retrain",
 )
 """Keys of the recipe that have a flag; the others are given by --set."""
 FIELDS = AuditConfig.model_fields | {key: Recipe.model_fields[key] for key in RECIPE}
@@ -64,11 +65,16 @@ GROUPS = {
 """Which flags stand together in the help, below what a verb has of its own."""
 
 
-def flags(*keys: str, of: Mapping[str, FieldInfo] = FIELDS, **texts: str) -> Callable[[type[Kind]], type[Kind]]:
-    """Give a class one flag for each of some options of a spec; a text here stands for the spec's."""
+def flags(
+    *keys: str, of: Mapping[str, FieldInfo] = FIELDS, show: bool = True, **texts: str
+) -> Callable[[type[Kind]], type[Kind]]:
+    """Give a class one flag for each of some options of a spec; a text here stands for the spec's.
+
+    What is not shown is read all the same, so that the job says why it refuses it.
+    """
 
     def made(kind: type[Kind]) -> type[Kind]:
-        told = {key: _flag(key, of[key], texts.get(key)) for key in keys}
+        told = {key: _flag(key, of[key], texts.get(key), show) for key in keys}
         for key in told:
             setattr(kind, key, None)
         kind.__annotations__ = told | kind.__annotations__
@@ -77,7 +83,7 @@ def flags(*keys: str, of: Mapping[str, FieldInfo] = FIELDS, **texts: str) -> Cal
     return made
 
 
-def _flag(key: str, field: FieldInfo, text: str | None) -> Any:
+def _flag(key: str, field: FieldInfo, text: str | None, show: bool) -> Any:
     kind = WORDS.get(key) or _kind(field.annotation, field.metadata)
     repeated = kind == list[str]
     if text is None:
@@ -93,6 +99,7 @@ def _flag(key: str, field: FieldInfo, text: str | None) -> Any:
             negative="" if repeated else None,
             group=_group(key),
             metavar=kind.__name__.upper() if number else None,
+            show=show,
         ),
     ]
 
@@ -227,6 +234,18 @@ class Flags(Told):
                 look()
         problems.tell()
         raise AssertionError("nothing was refused")
+
+
+@flags("unit", show=False)
+class RowFlags(Flags):
+    """What holds for all rows of a comparison, and how."""
+
+    config: Annotated[Path | None, Parameter(show=False)] = None
+
+
+def silent(command: str) -> tuple[str, ...]:
+    """List the flags of an audit that a command refuses."""
+    return tuple(key for key in (*SILENT[command], "unit") if hasattr(Flags, key))
 
 
 def refuse(options: Mapping[str, str], defenses: Sequence[str] | None = None) -> NoReturn:

@@ -12,9 +12,8 @@ from rich.progress import BarColumn, Progress, TextColumn
 from reticent.cli.screen import say, show, stderr
 from reticent.errors import UnwrittenError
 from reticent.progress import Far, heard
-from reticent.report.files import there
 from reticent.report.kinds import layout
-from reticent.report.output import Form
+from reticent.report.output import Form, set_aside
 from reticent.report.render.markdown import markdown
 from reticent.rounding import percent
 
@@ -117,12 +116,10 @@ class Screen:
         say(sentence, to=self._console)
 
     def checked(self, out: Path) -> None:
-        """Say before anything runs that an earlier report will be written over."""
-        if there(out / self._form.numbers):
-            said = (
-                f"{out} holds an earlier report, which this one will replace; to keep it, stop and give another --out"
-            )
-            self.note(said)
+        """Say before anything runs that an earlier report is set aside, and will be replaced."""
+        aside = set_aside(out, self._form)
+        if aside is not None:
+            self.note(f"{out} holds an earlier report: it lies in {aside} until this one is written, which replaces it")
 
 
 def reported(form: Form, job: Callable[[Screen], Result], out: Path | str | None = None) -> Result:

@@ -6,6 +6,7 @@ import sys
 import traceback
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import cyclopts
 
@@ -59,10 +60,7 @@ def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence
         with heard(), _whole_help(app, words):
             made = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except cyclopts.UnusedCliTokensError as error:
-        unused = " ".join(error.unused_tokens or [])
-        return refuse(
-            f"not expected: {unused} (see --help; a flag that takes several is repeated: --attack lira --attack rmia)"
-        ), ()
+        return refuse(_unexpected(error.unused_tokens or [])), ()
     except cyclopts.CycloptsError as error:
         return refuse(str(error).strip()), ()
     except ReticentError as error:
@@ -75,6 +73,18 @@ def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence
         traceback.print_exc()
         return refuse("a fault of reticent, and not of yours: please report what is above"), ()
     return 0, made or ()
+
+
+def _unexpected(words: Sequence[str]) -> str:
+    """Say what to write in place of words that no flag stands before."""
+    from reticent.data.datasets import DATASETS
+
+    if len(words) == 1 and (words[0] in DATASETS or Path(words[0]).exists()):
+        return f"not expected: {words[0]}: a data set is given as --dataset {words[0]}"
+    return (
+        f"not expected: {' '.join(words)} (see --help; a flag that takes several is repeated: --attack lira --attack "
+        "rmia)"
+    )
 
 
 @contextmanager

@@ -44,4 +44,10 @@ def show(*found: "Report | Block") -> None:
     """Print documents or blocks."""
     from reticent.report.render.terminal import terminal
 
-    stdout().print(terminal(*found))
+    console = stdout()
+    if console.is_terminal:
+        console.print(terminal(*found))
+        return
+    with console.capture() as drawn:  # In a file, what fills a line up to the width would be noise.
+        console.print(terminal(*found))
+    console.out("\n".join(map(str.rstrip, drawn.get().splitlines())), highlight=False)

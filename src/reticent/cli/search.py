@@ -4,12 +4,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from reticent.cli.flags import Flags, Several
+from reticent.cli.flags import RowFlags, Several
 from reticent.errors import SpecError
 from reticent.spec import toml_or_text
 
 
-def search(*, over: Several = None, lost: float = 0.02, flags: Flags = Flags()) -> Sequence[Path]:  # noqa: B008
+def search(*, over: Several = None, lost: float = 0.02, flags: RowFlags = RowFlags()) -> Sequence[Path]:  # noqa: B008
     """Try values of a defense's options on models of their own, and choose the one that leaks least.
 
     The models are drawn apart from those of `reticent audit` with the same seed, which therefore may be reported.

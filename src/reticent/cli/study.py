@@ -4,11 +4,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from reticent.cli.flags import Several
+from reticent.cli.flags import DATA, Several, Told, flags
 from reticent.cli.screen import say, show
 
 if TYPE_CHECKING:
     from reticent.studies.base import Study
+
+
+@flags(*(key for key in DATA if key != "image_size"))
+class Reading(Told):
+    """How a table's columns are read."""
 
 
 def study(
@@ -18,12 +23,12 @@ def study(
     setting: Several = None,
     seeds: int | None = None,
     dataset: str | None = None,
-    label: str | None = None,
     data_dir: Path | None = None,
     store: str = "reticent-store",
     out: Path | None = None,
     workers: int | None = None,
     device: str = "auto",
+    reading: Reading = Reading(),  # noqa: B008
 ) -> Sequence[Path]:
     """Repeat a paper's table or figure: our numbers beside the paper's, and a verdict on each of its claims.
 
@@ -38,12 +43,12 @@ def study(
         setting: One of the scale's settings; repeat it for several. [all]
         seeds: How many seeds. [as the scale says]
         dataset: A table of your own, in the place of the scale's: a file, as `reticent audit` takes it. [none]
-        label: For csv and Parquet files: the label's column. [the one named label, y, target or class]
         data_dir: Folder of official data files. [RETICENT_DATA, then the cache folder]
         store: Folder of finished models, never trained twice.
         out: Folder for the page, the figures and the numbers. [reticent-study/NAME-SCALE, and the name of --dataset]
         workers: Processes to train in. [one a core]
         device: auto, cpu, cuda or cuda:N.
+        reading: with --dataset, how a table's columns are read.
     """
     from reticent.cli.job import reported
     from reticent.report import blocks as b
@@ -74,7 +79,6 @@ def study(
             settings=setting or (),
             seeds=seeds,
             dataset=dataset,
-            label=label,
             data_dir=data_dir,
             store=store,
             out=out,
@@ -83,5 +87,6 @@ def study(
             progress=screen.model,
             stage=screen.note,
             checked=screen.checked,
+            **reading.values(),
         ),
     ).files

@@ -127,6 +127,8 @@ def bytes_of_images(features: NDArray[Any]) -> NDArray[Any]:
     image = features.ndim in {3, 4} and features.dtype.kind in "buif" and features.size
     if not image or features.dtype == np.uint8:
         return features
+    if features.dtype.kind == "f":
+        checks.floats(x=features, ndim=features.ndim, axes=("record",))
     low, high = float(features.min()), float(features.max())
     # A picture read as floats has been divided by 255 (torchvision's ToTensor) or left as it was.
     scale = 255.0 if features.dtype.kind in "fb" and high <= 1 else 1.0

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -147,6 +148,16 @@ def stray(source: Source, texts: NDArray[Any], codes: NDArray[np.int64]) -> str:
     return f"{count}, {which} {str(texts[codes[where[0]]])[:40]!r} in {source.place(int(where[0]))}"
 
 
+def alike(texts: Sequence[str]) -> str:
+    """Say which texts are one but for capitals and blanks; empty where none are."""
+    told: dict[str, list[str]] = {}
+    for text in texts:
+        told.setdefault("".join(text.split()).casefold(), []).append(text)
+    pairs = [f"{one[0]!r} and {one[1]!r}" for one in told.values() if len(one) > 1]
+    more = f" (and {len(pairs) - 1} more)" if len(pairs) > 1 else ""
+    return f"{pairs[0]} differ in capitals or blanks alone{more}" if pairs else ""
+
+
 def _noted(reading: ColumnReading, *notes: str, **changes: Any) -> ColumnReading:
     """Put notes in front of what is said of a column already."""
     return reading.with_(note="; ".join(filter(None, [*notes, reading.note])), **changes)
@@ -247,6 +258,8 @@ def _category(source: Source, name: str, column: NDArray[Any], asked: DataOption
             f"{values} texts for {known} records, by which a model knows {how}: {leave_out}, "
             f"{flag('rare', name, RARE)} joins the rare ones"
         )
+    elif same := alike(texts.tolist()):
+        note = f"{same}, and are two categories: write them in one way if they are one"
     else:
         telling = False
         note = "codes, since some begin with a zero" if number_formats.are_codes(texts[~gaps].tolist()) else ""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from reticent.data.features import alike
 from reticent.data.records import Records
 from reticent.findings.population import ColumnReading
 
@@ -31,7 +32,13 @@ def notices(records: Records) -> list[str]:
     said = [f"column {reading.column!r}: {reading.note}" for reading in telling[:NAMED]]
     if len(telling) > NAMED:
         said.append(f"and more of {len(telling) - NAMED} others: reticent data check lists all")
-    return [*(["; ".join(said)] if said else []), *_sizes(records)]
+    return [*(["; ".join(said)] if said else []), *_classes(records), *_sizes(records)]
+
+
+def _classes(records: Records) -> list[str]:
+    """Tell classes that may be one."""
+    same = alike(records.class_names)
+    return [f"the classes {same}: write their labels in one way if they are one class"] if same else []
 
 
 def _sizes(records: Records) -> list[str]:

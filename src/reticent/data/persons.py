@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from reticent.data.records import Records
+from reticent.findings.population import PersonColumn
 
 FEWEST = 20
 """Different values that a column of persons' numbers has at least."""
@@ -28,16 +28,9 @@ WORDS = frozenset({
     "subject",
     "user",
 })
+OTHERWISE = {"mrn": "patient", "ssn": "person", "member": "person"}
+"""Words that do not say who has the number; a member is one of the training set."""
 NUMBERS = frozenset({"code", "id", "ident", "identifier", "key", "no", "nr", "nbr", "num", "number"})
-
-
-@dataclass(frozen=True)
-class PersonColumn:
-    """A column that looks like a person's number: how many different values it has, in how many records."""
-
-    column: str
-    persons: int
-    records: int
 
 
 def person_columns(records: Records) -> tuple[PersonColumn, ...]:
@@ -46,21 +39,22 @@ def person_columns(records: Records) -> tuple[PersonColumn, ...]:
     Columns that models do not see are looked at, and of a table those that they do.
     """
     return tuple(
-        PersonColumn(column, values, len(records))
+        PersonColumn(column=column, persons=values, records=len(records))
         for column, values in _counted(records)
-        if FEWEST <= values < len(records) and _called(column)
+        if FEWEST <= values < len(records) and person(column)
     )
 
 
 def _counted(records: Records) -> Iterator[tuple[str, int]]:
     for column, values in records.columns.items():
-        yield column, len(np.unique(values.astype(np.str_))) if _called(column) else 0
+        yield column, len(np.unique(values.astype(np.str_))) if person(column) else 0
     for reading in records.readings:
         if reading.column not in records.columns and reading.values is not None:
             yield reading.column, reading.values
 
 
-def _called(column: str) -> bool:
-    """Tell a name such as ``patient_nbr``, ``PersonID``, ``user`` or ``subject id`` from ``user_rating``."""
+def person(column: str) -> str | None:
+    """Say whose number a column is by its name: ``patient_nbr`` a patient's, ``user_rating`` nobody's."""
     words = [word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", column)]
-    return bool(WORDS.intersection(words)) and WORDS.union(NUMBERS).issuperset(words)
+    named = [word for word in words if word in WORDS]
+    return OTHERWISE.get(named[0], named[0]) if named and WORDS.union(NUMBERS).issuperset(words) else None

@@ -27,7 +27,8 @@ LOOKED_AT = 20_000
 MOST_TOKENS = 10_000_000
 """A token from here on is a measurement or the number of a record, unless the user says how many tokens there are."""
 
-
+SAY_VOCABULARY = "say how many tokens there are, as vocabulary beside x and y in the .npz or Python's mapping"
+"""How a user says that whole numbers are tokens."""
 FITTED = (
     "Categories, medians and scales of columns are fixed in advance or taken over all records, members or not, without "
     "the label: every model gets the same features."
@@ -99,7 +100,8 @@ class Records:
 
         Args:
             x: ``uint8`` of 3 or 4 axes is images, ``(N, H, W)``, ``(N, H, W, channels)`` or ``(N, channels, H, W)``
-                with 1, 3 or 4 channels; integers of 2 axes are tokens; anything else of 2 axes is tabular features.
+                with 1, 3 or 4 channels; integers of 2 axes but ``uint8`` are tokens, which is told where `vocabulary`
+                is not given; anything else of 2 axes is tabular features.
             y: ``(N,)`` labels from 0, each class at least once; `x` and `y` in any form of `arrays.array`.
             **facts: further attributes, such as ``name`` or ``columns``; ``classes`` is by default one more than the
                 largest label.
@@ -245,9 +247,10 @@ def _flat(features: NDArray[Any]) -> tuple[NDArray[Any], Kind]:
         return checks.integers(x=features, ndim=2, low=0), "tokens"
     if features.dtype.kind in "bu":
         return features.astype(np.float32), "tabular"
-    features = checks.floats(x=features, ndim=2)
+    axes = ("record", "feature")
+    features = checks.floats(x=features, ndim=2, axes=axes)
     with np.errstate(over="ignore"):
-        rounded = checks.floats(x=features.astype(np.float32), ndim=2)
+        rounded = checks.floats(x=features.astype(np.float32), ndim=2, axes=axes)
     _tell_lost(features)
     return rounded, "tabular"
 
@@ -275,9 +278,14 @@ def _vocabulary(tokens: NDArray[Any]) -> int:
     if largest >= MOST_TOKENS:
         raise InputError(
             f"x: whole numbers of 2 axes are tokens of texts, expected below {MOST_TOKENS:,}, got {largest}: give "
-            "features as floats, for example x.astype('float32'), number the tokens from 0, or in Python give the "
-            "number of tokens: {'x': x, 'y': y, 'vocabulary': ...}"
+            f"features as floats, for example x.astype('float32'), number the tokens from 0, or {SAY_VOCABULARY}"
         )
+    log.warning(
+        "x: whole numbers of 2 axes are read as texts of %d tokens each, and models learn a meaning for each number: "
+        "if it is a table of numbers, give x.astype('float32'); if it is texts, %s",
+        tokens.shape[1],
+        SAY_VOCABULARY,
+    )
     return largest + 1
 
 

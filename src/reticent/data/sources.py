@@ -1,5 +1,6 @@
 """What a user gives, a file, a folder or an object of Python, as named columns or as arrays, not yet as records."""
 
+import logging
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -14,8 +15,10 @@ from numpy.typing import NDArray
 from reticent import arrays, checks, user_files
 from reticent.data import arrow, conversion, delimited, images
 from reticent.data.records import Facts, Records
-from reticent.errors import CorruptFileError, InputError, MissingFileError, NonFiniteError, ShapeError, nearest
+from reticent.errors import CorruptFileError, InputError, MissingFileError, ShapeError, meant, nearest
 from reticent.options import DataOptions
+
+log = logging.getLogger(__name__)
 
 TABLES = (*delimited.SUFFIXES, ".parquet")
 """One record a row, with a header."""
@@ -27,6 +30,8 @@ PAIRS = (("x", "y"), ("features", "labels"), ("X", "Y"), ("X", "y"), ("images", 
 SPLITS = ("train", "val", "test")
 SPLIT_PAIRS = ("{}_images", "{}_labels"), ("x_{}", "y_{}")
 """Names of two arrays a split, as in MedMNIST's files and in those of Keras."""
+NAMES = {name.format(split) for pair in (*PAIRS, *SPLIT_PAIRS) for name in pair for split in SPLITS}
+"""All of these."""
 KINDS = {"b": "booleans", "u": "whole numbers", "i": "whole numbers", "f": "numbers", "U": "texts", "O": "objects"}
 FACTS = Facts.__annotations__.keys() - {"label", "readings"}
 """Further keys that a returned dictionary may have; the two others come from tables."""
@@ -186,12 +191,7 @@ def _npz(path: Path) -> Arrays:
         found = {name: content[name] for name in content} if hasattr(content, "files") else {"one array": content}
     for x, y in PAIRS:
         if x in found and y in found:
-            # Arrays with one value a record are facts about the records that a model does not see.
-            rest = {name: one for name, one in found.items() if name not in {x, y, "class_names"}}
-            facts: Facts = {"columns": {n: one for n, one in rest.items() if one.shape == found[y].shape[:1]}}
-            if "class_names" in found:
-                facts["class_names"] = tuple(map(str, found["class_names"].tolist()))
-            return Arrays(found[x], found[y], facts)
+            return Arrays(found.pop(x), labels := found.pop(y), _facts(path, found, labels.shape[:1]))
     for x, y in SPLIT_PAIRS:
         names = [split for split in SPLITS if x.format(split) in found and y.format(split) in found]
         if names:
@@ -199,7 +199,32 @@ def _npz(path: Path) -> Arrays:
             column = np.repeat(names, [len(part.y) for part in parts.values()])
             with conversion.about(str(path)):
                 return joined(parts, {"columns": {"split": column}})
-    raise InputError(f"{path}: expected arrays x and y, or features and labels; got {', '.join(found) or 'none'}")
+    raise InputError(
+        f"{path}: expected arrays x and y, or features and labels; got {', '.join(found) or 'none'}"
+        f"{meant(found, NAMES)}"
+    )
+
+
+def _facts(path: Path, further: Mapping[str, NDArray[Any]], records: tuple[int, ...]) -> Facts:
+    """Take what an archive holds beside the records: facts, and columns of one value a record; name what is neither."""
+    columns: dict[str, NDArray[Any]] = {}
+    facts: Facts = {"columns": columns}
+    unread = []
+    for name, one in further.items():
+        if name == "class_names":
+            facts["class_names"] = tuple(map(str, one.tolist()))
+        elif name == "vocabulary" and one.ndim == 0:
+            facts["vocabulary"] = int(one)
+        elif one.shape == records:
+            columns[name] = one
+        else:
+            unread.append(name)
+    if unread:
+        expected = (
+            f"expected one value a record, class_names or vocabulary{meant(unread, ('class_names', 'vocabulary'))}"
+        )
+        log.warning("%s: %s: not read: %s", path, ", ".join(unread), expected)
+    return facts
 
 
 def joined(parts: Mapping[str, Arrays], facts: Facts) -> Arrays:
@@ -227,12 +252,8 @@ def _check_part(x: NDArray[Any], y: NDArray[Any]) -> None:
         )
     checks.complete(x, "x")
     checks.complete(y, "y")
-    bad = np.flatnonzero(~np.isfinite(x.reshape(len(x), -1)).all(axis=1)) if x.dtype.kind == "f" else y[:0]
-    if len(bad):
-        raise NonFiniteError(
-            f"x holds NaN or infinity in {len(bad)} of {len(x)} records, the first is record {bad[0]}: expected finite "
-            "numbers"
-        )
+    if x.dtype.kind == "f":
+        checks.floats(x=x, ndim=tuple(range(8)), axes=("record", "feature") if x.ndim == 2 else ("record",))
 
 
 def _kind(values: NDArray[Any], what: str) -> str:

@@ -111,7 +111,7 @@ def units_of(records: Records, column: str) -> Units:
     """Read which unit each record belongs to, from a column that no model sees."""
     seen = {reading.column for reading in records.readings if reading.features}
     if column not in seen | set(records.columns):
-        told = f": {nearest(column, [*records.columns, *seen])}" if records.columns or seen else ""
+        told = f": {nearest(column, seen.union(records.columns))}" if records.columns or seen else ""
         raise InputError(f"unit: {records.name} has no column {column!r} besides its label{told}")
     if column in seen:
         raise InputError(

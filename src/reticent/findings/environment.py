@@ -43,6 +43,8 @@ class Environment(Finding):
     "Model-seconds: what training took, all models together, those that were found finished too."
     peak_memory_bytes: Annotated[Count | None, LeftOut] = None
     "The most memory held."
+    out: Annotated[str | None, LeftOut] = None
+    "Folder of the report, as it was given."
     command: Annotated[tuple[str, ...] | None, LeftOut] = None
     "The command line's arguments."
     stages: Annotated[dict[str, Number], Empty] = Field(default_factory=dict)

@@ -13,7 +13,7 @@ from reticent.findings.comparison import Comparison, PairTest, Relation
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
 from reticent.findings.locate import Origin
-from reticent.findings.numbers import Count, Share, Statistic
+from reticent.findings.numbers import Area, Count, Share, Statistic
 from reticent.findings.population import Accuracy, Data, Unlearned
 from reticent.findings.training import ProcedureFacts, StageCost
 
@@ -55,6 +55,9 @@ class RepairedModel(Finding):
     "Their file; `null` where they were given as tensors."
     parameters: Count
     initial: Origin
+    no_sign: Annotated[Area | None, LeftOut] = None
+    """Only where its loss alone is not shown to be lower on members than on non-members: how well it tells the two
+    apart. Then nothing shows that it was trained on these members."""
 
 
 class RepairData(Data):
@@ -67,6 +70,18 @@ class RepairData(Data):
     "Non-members of the repair."
     notes: Annotated[tuple[RecordsNote, ...], Empty] = ()
     "Only where records came to their roles otherwise than by what was given for each."
+
+
+class HeldLoss(Finding):
+    """A loss that training is held at, above what the given model has on records it never saw."""
+
+    objective: str
+    option: str
+    "The option that says so."
+    level: Number
+    "In nats."
+    loss: Number
+    "The given model's mean cross-entropy on non-members."
 
 
 class RepairRun(Finding):
@@ -86,6 +101,10 @@ class RepairRun(Finding):
     "Of the second training, or of each fine-tuning; left out where what follows is as long as the training."
     goes_on: Annotated[bool, Empty] = False
     "It goes on from the trained values alone; the state before training does not matter."
+    by_default: Annotated[bool, Empty] = False
+    "Nothing was said of how the model was trained: the references are trained by the recipe's defaults."
+    held: Annotated[HeldLoss | None, LeftOut] = None
+    "Only where the repair's objective holds a larger loss than the given model has on non-members."
 
 
 class CompactFile(Finding):

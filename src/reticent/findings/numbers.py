@@ -9,6 +9,8 @@ from reticent.findings.base import Finding, Interval, LeftOut, Number
 
 Share = Annotated[Number, Field(ge=0, le=1)]
 """A fraction from 0 to 1."""
+CHANCE = 0.5
+"""The AUC of what tells nothing."""
 Count = Annotated[int, Field(ge=0)]
 
 
@@ -76,6 +78,16 @@ class Area(Finding):
     value: Share
     interval: Interval
     "DeLong, on the logit scale."
+
+    @property
+    def shown(self) -> bool:
+        """Whether it is shown to be above chance."""
+        return self.interval[0] > CHANCE
+
+    @property
+    def backwards(self) -> bool:
+        """Whether it is shown to be below chance."""
+        return self.interval[1] < CHANCE
 
 
 class Rate(Finding):

@@ -52,6 +52,8 @@ class Plan(Finding):
     "That the unfinished models will take, with runs of first stages that later ones share."
     seconds_audit: Number
     "Of attacks and the audit of their scores, by a probe on made-up records; without those that see more than outputs."
+    seconds_around: Number
+    "Of what comes before the first model and after the last number: loading, checks and the report."
     temporary_bytes: Count
     "That scores take in temporary files while they are audited; 0 where they fit into memory."
     papers: tuple[PlannedPaper, ...] = ()

@@ -25,6 +25,14 @@ class ColumnReading(Finding):
     "Whether the note should not be overlooked."
 
 
+class PersonColumn(Finding):
+    """A column that looks like a person's number: how many different values it has, in how many records."""
+
+    column: str
+    persons: Count
+    records: Count
+
+
 class Data(Finding):
     """What was audited. For outputs that a user brings, keys that nobody knows are left out."""
 
@@ -51,6 +59,8 @@ class Data(Finding):
     non-members and shares of all attacks, groups and epsilons are then of units."""
     units: Annotated[Count | None, LeftOut] = None
     "How many units the audited records are of."
+    persons: Annotated[tuple[PersonColumn, ...], Empty] = ()
+    "Only where records are audited: columns by which one person has several of them."
     licence: Annotated[str | None, LeftOut] = None
     citation: Annotated[str | None, LeftOut] = None
     columns: Annotated[tuple[ColumnReading, ...], Empty] = ()

@@ -213,7 +213,14 @@ class ProcedureFacts(Finding):
     "In order; all else is the same in two runs of one seed."
 
 
-class CostedFacts(ProcedureFacts, Cost):
+class Reading(Finding):
+    """What the user's code read that made a model."""
+
+    read: Annotated[dict[str, str], Empty] = Field(default_factory=dict)
+    "By the name of a file of the user's: its hash then; empty where there was none."
+
+
+class CostedFacts(ProcedureFacts, Cost, Reading):
     """What is said of a training, and what it took."""
 
     model: Count
@@ -242,7 +249,7 @@ class TrainingFacts(CostedFacts):
     "ISO 8601."
 
 
-class MemorisationFacts(Cost):
+class MemorisationFacts(Cost, Reading):
     """What the run of a model's memorisation scores says."""
 
     kind: str = "memorisation"

@@ -91,8 +91,12 @@ def compare(
     above = max(found, key=lambda one: one.lower(len(found)))
     top = max(found, key=lambda one: one.upper)
     lower = above.lower(len(found))
+    widening = lower, limit, len(found), each, above.scale < 1
     if lower > limit:
-        message = say.above(above.name, above.summary.mean, lower, limit, len(found), each, above.scale < 1)
+        message = say.above(above.name, above.summary.mean, *widening)
+        return _check(Outcome.FAILED, name, limit, above, message, lines)
+    if above.summary.interval[0] > limit:
+        message = say.above_alone(above.name, above.summary, *widening)
         return _check(Outcome.FAILED, name, limit, above, message, lines)
     if top.upper > limit:
         return _check(Outcome.FAILED, name, limit, top, say.not_below(top.name, top.summary, limit), lines)

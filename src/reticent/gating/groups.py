@@ -77,16 +77,19 @@ def _groups(document: AuditDocument) -> list[tuple[str, float | None, Group]]:
 
 
 def _check(name: str, limit: float, groups: Groups, limits: Limits, doubts: Sequence[Objection]) -> list[Check]:
-    """Fail if a group is shown to be above; no check where no group is large enough to be."""
-    measured = [(group, found) for group, found in groups if found is not None]
-    if not measured:
+    """Fail if a group is shown to be above; no check where there are no groups."""
+    if not groups:
         return []
     fatal = [doubt for doubt in doubts if doubt.fatal]
     if fatal:
         return [unjudged(name, limit, fatal[0], limits.allow)]
+    measured = [(group, found) for group, found in groups if found is not None]
+    unresolved = tuple(group for group, one in groups if one is None or one.least <= limit < one.upper)
+    if not measured:
+        message = say.no_group_measured(unresolved)
+        return [Check(name=name, limit=limit, outcome=Outcome.PASSED, message=message, unresolved=unresolved)]
     top, found = max(measured, key=lambda one: one[1].least)
     above = found.least > limit
-    unresolved = tuple(group for group, one in groups if one is None or one.least <= limit < one.upper)
     return [
         Check(
             name=name,

@@ -267,7 +267,7 @@ def run(
     found = measured.document(
         data=output_facts.data_facts(signals, name, ids),
         population=facts,
-        environment=work.environment(),
+        environment=work.environment(out=None if out is None else str(out)),
         control=checked,
         left_out=left_out,
     )

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 
 from reticent.arrays import Floats
 from reticent.attacks.base import Problem
-from reticent.data.persons import person_columns
 from reticent.findings.audit import AuditDocument, Control, NonAdaptive
 from reticent.findings.records import PICTURED, UnitRow
 from reticent.jobs import document, grouping
@@ -178,7 +177,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
         data=document.data_facts(job.records, job.population.roles, job.units),
         recipe=told(job.population.recipe),
         population=facts,
-        environment=evaluated.work.trained(job, made, stages=stage_costs(made)),
+        environment=evaluated.work.trained(job, made, stages=stage_costs(made), out=job.config.out),
         control=evaluated.control,
         left_out=job.left_out,
         non_adaptive=None if evaluated.unaware is None else evaluated.unaware[0],
@@ -188,7 +187,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
     further = [
         *document.data_sentences(job.records),
         *repeated(job.records.duplicates),
-        *(several_records(person_columns(job.records)) if job.units is None else [of_units(job.units)]),
+        *(several_records(found.data.persons) if job.units is None else [of_units(job.units)]),
         fewer(members, len(job.records)),
         *facts.notices,
         *dict.fromkeys(job.left_out.values()),

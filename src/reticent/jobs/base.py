@@ -1,5 +1,6 @@
 """What every verb has around its job: whom to tell, the clock, and the environment that its document states."""
 
+import logging
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -31,6 +32,9 @@ def chosen(job: Job, store: Store) -> Stacking | None:
     if found is None or found.stack != job.population.stack:
         return None
     return Stacking(stack=found.stack, microseconds=found.microseconds)
+
+
+log = logging.getLogger(__name__)
 
 
 class Told(Protocol):
@@ -118,7 +122,8 @@ class Work:
         self.seconds: dict[str, float] = {}
 
     def tell(self, stage: str) -> None:
-        """Say what begins."""
+        """Say what begins, also to the log."""
+        log.info("%s", stage)
         if self._stage is not None:
             self._stage(stage)
 

@@ -21,7 +21,7 @@ from reticent.jobs.attacks import before_training, build_attacks, of_attacks, pu
 from reticent.jobs.defenses import defended, undefended
 from reticent.jobs.option_hints import owners, placed
 from reticent.jobs.recipes import METHODS, at_delta, build_recipe
-from reticent.options import SHORT, AttackConfig, AuditConfig, Options
+from reticent.options import OWN, SHORT, AttackConfig, AuditConfig, Options
 from reticent.population import stacking
 from reticent.population.executors import Executor
 from reticent.population.population import Population
@@ -47,8 +47,6 @@ BY_KIND: dict[str, Options] = {
 
 KEYS = frozenset({*AuditConfig.model_fields, *Recipe.model_fields})
 """What may be given at the top, of an audit or of its recipe."""
-OWN = "own data"
-"""What stands for data that were given as they are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,9 +75,14 @@ class Job:
 
 
 @fixed()
-def called(config: AuditConfig | str | Path | None, values: Mapping[str, Any], *, attacked: bool = True) -> Job:
+def called(
+    config: AuditConfig | str | Path | None, values: Mapping[str, Any], *, attacked: bool = True, units: bool = True
+) -> Job:
     """Prepare what a Python caller gives, who may give data and functions as they are."""
-    return prepare(*asked(config, values), attacked=attacked)
+    said, records = asked(config, values)
+    if not units:
+        by_record(said)
+    return prepare(said, records, attacked=attacked)
 
 
 def asked(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -> tuple[AuditConfig, Records | None]:
@@ -107,7 +110,12 @@ def chosen(config: AuditConfig | str | Path | None, values: Mapping[str, Any]) -
 
 
 def _import_string(key: str, value: Any) -> str:
-    module, name = getattr(value, "__module__", None), getattr(value, "__qualname__", "<nameless>")
+    if not hasattr(value, "__qualname__"):
+        raise InputError(
+            f"{key}: expected a function or a class, which is called anew for each model, got an instance of "
+            f"{type(value).__name__}: give its class, or a function that builds one"
+        )
+    module, name = getattr(value, "__module__", None), value.__qualname__
     if module in {None, "__main__"} or not name.replace(".", "").isidentifier():
         raise InputError(
             f"{key}: {name} of {module} cannot be imported by worker processes: put it into a file of its own and give "
@@ -148,7 +156,7 @@ def gather(file: str | Path | None, values: Mapping[str, Any]) -> AuditConfig:
 def _read(tree: Options, problems: Problems, where: str) -> Options:
     """Bring what was said into tables, and gather all that is wrong with its keys and values.
 
-    Methods and their options are looked at only where something else is wrong: later, they are with the data.
+    Methods and their options of a file are looked at, too, since what is told of them later does not name it.
     """
     wrong, known = len(problems.found), {*AuditConfig.model_fields, *Recipe.model_fields, *SHORT}
     for key in [key for key in tree if key not in known]:
@@ -158,7 +166,7 @@ def _read(tree: Options, problems: Problems, where: str) -> Options:
     with problems.here(where):
         tree = _shorthand(tree)
         AuditConfig(**tree)
-    if len(problems.found) > wrong:
+    if where or len(problems.found) > wrong:
         _options(tree, problems, where)
     return tree
 

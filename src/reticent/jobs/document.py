@@ -18,6 +18,7 @@ from reticent.auditing.membership_probability import MembershipProbability
 from reticent.auditing.partition import CLASS, Partition
 from reticent.auditing.record_pvalues import OwnRates
 from reticent.data.notices import notices as notices_of_features
+from reticent.data.persons import person_columns
 from reticent.data.records import FITTED, Records
 from reticent.data.roles import Roles
 from reticent.data.units import Units
@@ -32,9 +33,13 @@ from reticent.jobs.repairs import repairs
 from reticent.population.population import Population
 from reticent.population.worker import Made
 from reticent.say.grammar import sentence
-from reticent.say.population import of_models, problem
+from reticent.say.population import of_models, problem, renamed_classes
+from reticent.signals.correctness import reordered
 from reticent.spec import full, identity
 from reticent.version import VERSION
+
+MOST_NAMES = 1000
+"""Of more classes it takes long to find other names."""
 
 
 def data_facts(records: Records, roles: Roles | None = None, units: Units | None = None) -> Data:
@@ -52,6 +57,7 @@ def data_facts(records: Records, roles: Roles | None = None, units: Units | None
         roles_digest=None if roles is None else identity(roles.to_json()),
         unit=None if units is None else units.column,
         units=None if units is None else units.count,
+        persons=person_columns(records) if units is None else (),
         licence=records.licence,
         citation=records.citation,
         columns=records.readings,
@@ -173,6 +179,18 @@ def unlearned(
 def learned(accuracy: float, share: float, records: int) -> bool:
     """Tell whether records are labelled better, beyond chance, than naming the class that has a share of them would."""
     return accuracy > _chance(share, records)
+
+
+def renamed(predicted: NDArray[np.int64], labels: NDArray[np.int64]) -> str:
+    """Say by which other names of the classes predictions ``(n,)`` would mostly be right; empty where by none, surely.
+
+    Surely: beyond chance, more than half of what naming the commonest class gets wrong.
+    """
+    if len(labels) < 2 or len(np.unique(labels)) > MOST_NAMES:
+        return ""
+    called, accuracy = reordered(predicted, labels)
+    commonest = np.unique(labels, return_counts=True)[1].max() / len(labels)
+    return renamed_classes(called, accuracy) if learned(accuracy, (1 + commonest) / 2, len(labels) // 2) else ""
 
 
 def _chance(share: float, records: int) -> float:

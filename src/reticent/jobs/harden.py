@@ -17,16 +17,16 @@ from reticent import arrays, user_files
 from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.harden import CompactFile, HardenDocument
 from reticent.jobs.base import Reported, Work
-from reticent.jobs.config import KEYS, OWN, by_record, chosen
+from reticent.jobs.config import KEYS, by_record, chosen
 from reticent.jobs.hardening.before_after import MAX_ACCURACY_LOSS, Audited, audited, findings, lost, told_apart
 from reticent.jobs.hardening.checks import Ready, ready
 from reticent.jobs.hardening.latency import latency
 from reticent.jobs.hardening.repair import named, network, repaired, whole
 from reticent.jobs.hardening.roles import Asked
-from reticent.jobs.locate.options import ATTACKING, refuse
+from reticent.jobs.locate.options import refuse
 from reticent.jobs.locate.source import Weights
 from reticent.jobs.option_hints import owners
-from reticent.options import DataOptions, Options
+from reticent.options import OWN, DataOptions, Options
 from reticent.population.in_store import using
 from reticent.population.train import Callback, train
 from reticent.report.kinds import page
@@ -38,19 +38,6 @@ from reticent.torch_state import fixed
 
 FOLDER = "repaired"
 WEIGHTS, COMPACT = "repaired.safetensors", "compact.safetensors"
-MEANINGLESS = (
-    *(name for name in ATTACKING if name not in {"attacks", "attack", "delta"}),
-    "records",
-    "validation",
-    "defense",
-    "objective",
-    "sampler",
-    "procedure",
-    "output",
-    "queries",
-    "train",
-)
-"""Keys of an audit that say something else here, or nothing."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +102,8 @@ def harden(
             too, which `reticent.load_weights` reads.
         progress: called after every reference.
         stage: called with words before each part.
-        note: called with a sentence, before anything is trained, if the model may have learned nothing.
+        note: called with sentences, before anything is trained: that the model may have learned nothing, or not these
+            members, or that nothing was said of how it was trained.
         **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`: ``epochs``, ``models`` (references) ...;
             for tables ``label``, ``not_features`` and the other keys of `DataOptions`.
 
@@ -144,7 +132,7 @@ def harden(
             f"max_accuracy_loss: expected a share from 0 to 1, such as 0.1 for 10 percentage points, got "
             f"{max_accuracy_loss!r}"
         )
-    refuse(values, "harden", MEANINGLESS)
+    refuse(values, "harden")
     if "architecture" in values:
         raise SpecError("architecture: the model is given by itself: leave it out")
     _refuse_options(values, method, objective)
@@ -155,8 +143,9 @@ def harden(
     records = Asked(members, non_members, reference, dataset, reading, config.data_dir, *scale)
     defense = method if objective is None else f"{method}+{objective}"
     checked = ready(config, weights, initial, records, defense, options or {})
-    if note is not None and checked.untaught:
-        note(checked.untaught)
+    if note is not None:
+        for doubt in checked.doubts():
+            note(doubt)
     inputs = [weights, initial, members, non_members, reference, dataset]
     output = Output.take(user_files.path(out), HARDEN, inputs)
     work = Work(stage, progress)
@@ -187,7 +176,8 @@ def _hardened(
     seen = {"after": checked.ask(network(checked, made.state)), "before": checked.seen}
     before, after = (checked.right(seen[name]) for name in ("before", "after"))
     if lost(before, after, max_accuracy_loss):
-        raise ModelError(say.refused(before.mean(), after.mean(), max_accuracy_loss, checked.sorted.notes))
+        notes = checked.sorted.notes
+        raise ModelError(say.refused(before.mean(), after.mean(), max_accuracy_loss, notes, checked.held))
     populations = {"after": checked.after, "before": checked.before}
     runs = {}
     for name, population in populations.items():

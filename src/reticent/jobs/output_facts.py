@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks.base import Problem
+from reticent.errors import InputError
 from reticent.findings.population import Data, ModelFacts, Population, Unlearned
 from reticent.jobs import document
 from reticent.signals.correctness import correct, knows
@@ -47,6 +48,7 @@ def population_facts(problem: Problem, notices: Sequence[str] = ()) -> Populatio
             )
         )
     health = _unlearned(problem, [one.accuracy_members for one in each], [one.accuracy_non_members for one in each])
+    _check_order(problem.signals, problem.membership.matrix, health)
     of_targets = document.accuracy([each[model] for model in problem.targets])
     return facts.with_(
         per_model=tuple(each),
@@ -54,6 +56,17 @@ def population_facts(problem: Problem, notices: Sequence[str] = ()) -> Populatio
         accuracy_of_targets=of_targets if len(problem.targets) < len(each) else None,
         health=health,
     )
+
+
+def _check_order(signals: Signals, matrix: NDArray[np.bool_], sick: Sequence[Unlearned]) -> None:
+    """Refuse answers whose classes stand in another order than the labels', where that is sure."""
+    if signals.logits is None:
+        return
+    for one in sick:
+        answers = (np.asarray(signals.logits[[one.model], block])[0] for block in signals.blocks(signals.classes))
+        said, row = np.concatenate([answer.argmax(axis=1) for answer in answers]), matrix[one.model]
+        if told := document.renamed(said[row], signals.labels[row]):
+            raise InputError(f"labels: model {one.model} {one.problem}. Of the same records {told}")
 
 
 def _shares(matrix: NDArray[np.bool_]) -> tuple[float, float] | None:

@@ -21,9 +21,11 @@ from reticent.jobs.base import chosen
 from reticent.jobs.config import Job, called
 from reticent.jobs.scoring import Settings
 from reticent.options import AuditConfig
+from reticent.population.current import checker
 from reticent.population.executors.base import stacks
 from reticent.population.population import Population
-from reticent.population.worker import Maker, find
+from reticent.population.train import found
+from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES, Trained, entry
 from reticent.procedures.costs import cut
 from reticent.samplers.shuffle import Shuffle
@@ -35,6 +37,8 @@ from reticent.training.streams import Streams
 
 SPAWN_SECONDS = 3.0
 """What it takes to start worker processes."""
+AROUND_SECONDS = 8.0
+"""What it takes to load PyTorch and the data, to check, and to write the report (5.1 s and 2.7 s of digits)."""
 FILES_BYTES = 8 * 1024
 """What the small files of a model's two runs take."""
 
@@ -73,7 +77,7 @@ def estimate(job: Job, stage: Callable[[str], None] | None = None) -> Plan:
     """Estimate what a job takes; `stage` is called with words before each part."""
     tell = stage or (lambda _: None)
     population, store = job.population, at(job.config.store)
-    finished = sum(find(population, store, model) is not None for model in range(population.models))
+    finished = len(found(population, store, checker(population)))
     left = sum(store.find(population.signals_id(model)) is None for model in range(population.models))
     workers = min(job.executor.workers, max(population.models - finished, 1))
     stack = max(map(len, stacks(population, range(left), workers)), default=1)
@@ -93,6 +97,7 @@ def estimate(job: Job, stage: Callable[[str], None] | None = None) -> Plan:
     size = Size(population.models, len(population.roles.audited), population.records.classes)
     tell("running the attacks on made-up records")
     measuring = seconds(size, job.attacks, Settings.of(job.config))
+    measuring *= 2 if job.config.control == "null" else 1  # It repeats all attacks.
     papers = tuple(
         PlannedPaper(
             name=name,
@@ -119,6 +124,7 @@ def estimate(job: Job, stage: Callable[[str], None] | None = None) -> Plan:
         memory_bytes=memory,
         disk_bytes=disk + missing * (state + FILES_BYTES // 2) + sum(probe.left * probe.bytes for probe in probes),
         seconds_audit=measuring,
+        seconds_around=AROUND_SECONDS,
         temporary_bytes=temporary_bytes(size, len(job.attacks)),
         papers=papers,
         smallest_fpr=1 / non_members,

@@ -8,6 +8,7 @@ from typing import NoReturn
 from reticent import user_files
 from reticent.errors import CorruptFileError, MissingFileError
 from reticent.findings.base import Plain
+from reticent.report.output import AUDIT, HARDEN, set_aside
 
 
 def read_document(path: Path) -> Plain:
@@ -37,8 +38,17 @@ def read_document(path: Path) -> Plain:
 
 
 def _below(path: Path) -> str:
-    """Point to the audits in a folder of several, such as a comparison's."""
-    found = sorted(one.parent for one in path.glob("*/audit.json")) if path.is_dir() else []
+    """Say what a folder without a document holds: a report that was set aside, or several audits."""
+    if not path.is_dir():
+        return ""
+    for form in (AUDIT, HARDEN):
+        aside = set_aside(path, form)
+        if aside is not None:
+            return (
+                "; a report into this folder was begun and is not written: run the same command again, which goes on "
+                f"where it was (the report of before lies in {str(aside)!r})"
+            )
+    found = sorted(one.parent for one in path.glob("*/audit.json"))
     if not found:
         return ""
     some = ", ".join(repr(str(one)) for one in found[:5]) + (", ..." if len(found) > 5 else "")

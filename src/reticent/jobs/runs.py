@@ -23,7 +23,7 @@ from reticent.findings.runs import (
     leaves,
 )
 from reticent.say import runs as say
-from reticent.say.grammar import some
+from reticent.say.grammar import middle_out, some
 from reticent.spec import identity
 from reticent.store import PARTIAL, REMOVING, RUNS, Store, examine, is_folder, look
 from reticent.store import run as done
@@ -179,7 +179,7 @@ def _group(runs: Sequence[Run], recipe: str, spec: Plain) -> Group:
     finished = [run.kind for run in runs if run.state is State.FINISHED]
     return Group(
         recipe=recipe,
-        data=names[-1][:60] if names else str(spec.get("data", "–"))[:8],
+        data=middle_out(names[-1]) if names else str(spec.get("data", "–"))[:8],
         seed=seed if isinstance(seed, int) and not isinstance(seed, bool) and abs(seed) < 2**64 else None,
         models=finished.count(Kind.TRAINING),
         signals=finished.count(Kind.SIGNALS),

@@ -1,6 +1,7 @@
 """The file of outputs: an .npz archive of plain arrays, of which large ones are read piece by piece."""
 
 import difflib
+import logging
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,11 @@ from numpy.typing import NDArray
 from reticent import scratch, user_files
 from reticent.auditing.partition import CLASS
 from reticent.data.sources import NO_ARRAYS
-from reticent.errors import CorruptFileError, MissingFileError, SpecError, nearest
+from reticent.errors import CorruptFileError, MissingFileError, SpecError, meant, nearest
 from reticent.jobs import grouping
 from reticent.jobs.attack import ANSWERS, KEYS, Outputs
+
+log = logging.getLogger(__name__)
 
 PIECE = 2**24
 """Bytes of a large array that are read at once."""
@@ -32,6 +35,9 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> Outputs:
         raise MissingFileError(f"no file {str(path)!r}: expected an .npz file of outputs") from None
     except CorruptFileError:
         raise
+    except OSError as error:
+        why = error.strerror or error
+        raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: {why}") from None
     except Exception as error:  # noqa: BLE001 (whatever a broken archive makes NumPy raise)
         why = NO_ARRAYS if "pickle" in str(error) else str(error)
         raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: {why}") from None
@@ -47,15 +53,25 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> Outputs:
             if len(missing) == 1
             else f"{len(missing)} arrays are missing, {' and '.join(missing)}"
         )
-        raise SpecError(f"{path}: {what}; it holds {', '.join(sorted(arrays)) or 'nothing'}")
+        held = f"it holds {', '.join(sorted(arrays)) or 'nothing'}{meant(sorted(arrays.keys() - set(KEYS)), KEYS)}"
+        raise SpecError(f"{path}: {what}; {held}")
+    ungrouped = _ungrouped(path, arrays)
+    return Outputs(**arrays, groups=groups, ungrouped=ungrouped)
+
+
+def _ungrouped(path: Path, arrays: dict[str, NDArray[Any]]) -> tuple[str, ...]:
+    """Take out what is no output, and name of it what has one value a record; tell of the rest."""
     further = {key: arrays.pop(key) for key in tuple(arrays) if key not in KEYS}
     one_a_record = [key for key, values in further.items() if values.shape == arrays["labels"].shape[:1]]
-    for key in further.keys() - one_a_record:
+    unread = sorted(further.keys() - one_a_record)
+    for key in unread:
         if difflib.get_close_matches(key, KEYS, n=1, cutoff=0.8):  # Meant to be read, such as ``target``.
             raise SpecError(
                 f"{path}: unknown array {key!r}: {nearest(key, KEYS)} Call it otherwise if it is something else"
             )
-    return Outputs(**arrays, groups=groups, ungrouped=tuple(one_a_record))
+    if unread:
+        log.warning("%s: %s: not read: expected one of %s", path, ", ".join(unread), ", ".join(KEYS))
+    return tuple(one_a_record)
 
 
 def _array(content: "np.lib.npyio.NpzFile", key: str) -> NDArray[Any]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
+import torch
 from annotated_types import Ge, Le
 from pydantic import field_validator
 from torch import nn
@@ -41,6 +42,9 @@ class Architecture(Spec):
     butterfly: Butterfly | None = None
     """Which linear layers and convolutions have butterfly factors in place of their weights: a table of its options.
     [none]"""
+    layout: Literal["channels-last"] | None = None
+    """How weights of convolutions lie in memory: channels-last (NHWC) is faster on most processors
+    (`benchmarks/layout.py`) and GPUs, and sums in another order, so that the last bits differ. [channels first]"""
 
     @field_validator("butterfly", mode="before")
     @classmethod
@@ -69,14 +73,17 @@ class ArchitectureEntry:
 
 
 def build(entry: ArchitectureEntry, spec: Spec, given: Input, classes: int) -> nn.Module:
-    """Build a module with its butterfly layers, after checking that it takes such records."""
+    """Build a module as its options say, after checking that it takes such records."""
     if given.kind not in entry.kinds:
         raise InputError(
             f"architecture {spec.method!r} takes {' or '.join(entry.kinds)} records, "
             f"got {given.kind} of shape {given.shape}"
         )
     model = entry.build(spec, given, classes)
-    return factored(model, spec.butterfly) if isinstance(spec, Architecture) and spec.butterfly else model
+    if not isinstance(spec, Architecture):
+        return model
+    model = factored(model, spec.butterfly) if spec.butterfly else model
+    return model.to(memory_format=torch.channels_last) if spec.layout else model  # type: ignore[call-overload]
 
 
 def one_a_stage(spec: Any, names: Sequence[str], count: int) -> None:

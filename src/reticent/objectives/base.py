@@ -272,6 +272,7 @@ class ObjectiveEntry:
         published: options that the authors give for a data set, by its name, for a network on it, by
             ``"dataset/architecture"``, or beside an option, by ``"dataset/key=value"``; a recipe for it has them where
             the user says nothing else.
+        level: the option that is the mean loss, in nats, that training is held at; empty where there is none.
         asks_in_training: it asks the model in training mode besides the loop, so that models cannot be trained as one
             batched computation, and BatchNorm sees more batches.
         brief: from its options, and the share of the epochs that a shorter training has, to those of that training.
@@ -289,5 +290,6 @@ class ObjectiveEntry:
     check_kind: Callable[[Any, str], None] = lambda spec, kind: None
     between_epochs: bool = False
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    level: str = ""
     asks_in_training: bool = False
     brief: Callable[[Any, float], Any] = lambda spec, share: spec

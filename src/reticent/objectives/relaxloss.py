@@ -97,5 +97,6 @@ ENTRY = ObjectiveEntry(
     paper="Chen et al. (2022), ICLR",
     cost="a second loss on the logits in every other epoch",
     published=PUBLISHED,
+    level="level",
     off=(RelaxLoss(level=0.0),),
 )

@@ -1,16 +1,19 @@
 """Train a population: what is finished is found, the rest is made by an executor."""
 
+import logging
 import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
 
-from reticent.errors import CorruptRunError, ReticentError, StoreLockedError
+from reticent.errors import CorruptRunError, FullStoreError, ReticentError, StoreLockedError
+from reticent.population.current import Check, checker
 from reticent.population.executors import AUTO, Executor, Failure
 from reticent.population.population import Population
 from reticent.population.worker import Made, find
 from reticent.store import Store
 
+log = logging.getLogger(__name__)
 GIVE_UP = 3
 """So many failures without one success end the training of a population."""
 VAIN = 3
@@ -60,30 +63,31 @@ def train(
     finished it, and made here if that process died.
     """
     started = time.perf_counter()
-    found = {m: find(population, store, m) for m in range(population.models)}
-    made = {m: one for m, one in found.items() if one is not None}
-    waiting, earlier = [m for m in found if m not in made], len(made)
+    check = checker(population)
+    made = found(population, store, check)
+    waiting, earlier = [m for m in range(population.models) if m not in made], len(made)
     asking = bool(waiting) and all(store.ended(population.training_id(m)) for m in waiting)
 
     def report() -> None:
-        if progress is None:
-            return
         seconds, total, new = time.perf_counter() - started, population.models, len(made) - earlier
         accuracies = [one.facts.accuracy_non_members for one in made.values()]
         mean = sum(accuracies) / len(accuracies) if accuracies else None
         left = seconds / new * (total - len(made)) if new else None
-        progress(Progress(len(made), total, earlier, seconds, left, mean, asking))
+        _tell(Progress(len(made), total, earlier, seconds, left, mean, asking), progress)
 
     def gave_up(failures: list[Failure]) -> bool:
-        """So many models failed that others would too; what is corrupt or locked says nothing of others."""
+        """So many models failed that others would too, or the store is full."""
+        full = any(isinstance(error, FullStoreError) for _, error in failures)
+        # What is corrupt or locked says nothing of others.
         real = sum(not isinstance(error, (CorruptRunError, StoreLockedError)) for _, error in failures)
-        return len(made) == earlier and real >= GIVE_UP
+        return full or (len(made) == earlier and real >= GIVE_UP)
 
     def attempt(models: list[int]) -> list[Failure]:
         failures: list[Failure] = []
         with closing(executor.results(population, store, models)) as results:
             for result in results:
                 if isinstance(result, Made):
+                    check(result)
                     made[result.model] = result
                     report()
                 else:
@@ -101,6 +105,23 @@ def train(
     if failures:
         raise _failure(failures, len(made), population.models)
     return [made[m] for m in range(population.models)]
+
+
+def _tell(far: Progress, progress: Callback | None) -> None:
+    """Tell whoever asked for it, and at each tenth the log."""
+    if far.total and 10 * far.done // far.total > 10 * (far.done - 1) // far.total:
+        log.info("models %d/%d", far.done, far.total)
+    if progress is not None:
+        progress(far)
+
+
+def found(population: Population, store: Store, check: Check) -> dict[int, Made]:
+    """Find the models that are finished, by row."""
+    rows = ((model, find(population, store, model)) for model in range(population.models))
+    whole = {model: one for model, one in rows if one is not None}
+    for one in whole.values():
+        check(one)
+    return whole
 
 
 def _failure(failures: list[Failure], done: int, total: int) -> ReticentError:

@@ -12,6 +12,7 @@ from reticent.findings.training import Cost, TrainingFacts
 from reticent.population.population import Population
 from reticent.procedures import Trained
 from reticent.procedures.base import Before, snapshot
+from reticent.procedures.user import files_read
 from reticent.spec import canonical, full
 from reticent.store import Draft, Run
 from reticent.training.loop import History
@@ -41,6 +42,7 @@ def write(
     draft.facts = TrainingFacts(
         **dict(trained.facts),
         model=model,
+        read=files_read(population.recipe),
         data=population.records.name,
         seconds=cost.seconds + earlier.seconds,
         peak_memory_bytes=max(peaks, default=None),

@@ -12,11 +12,13 @@ from torch import nn
 from reticent.errors import ModelError, ReticentError, StoreLockedError
 from reticent.findings.training import (
     Cost,
+    CostedFacts,
     MemorisationFacts,
     ProcedureFacts,
     SignalsFacts,
     StageCost,
 )
+from reticent.models.state_dicts import check_state
 from reticent.population import training_run
 from reticent.population.failures import Failure, about
 from reticent.population.population import MemorisationRun, Population
@@ -27,12 +29,14 @@ from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import undefended
 from reticent.procedures.costs import FIRST
 from reticent.procedures.sampler_scores import measured
+from reticent.procedures.user import check_read, files_read
 from reticent.samplers.base import Memorisation
 from reticent.spec import canonical, full, identity
 from reticent.store import Draft, Run, Store
 from reticent.torch_state import fixed
 from reticent.training.materials import Materials
 from reticent.training.memory import peak
+from reticent.user_reads import OTHERWISE
 
 
 @dataclass(frozen=True)
@@ -108,11 +112,11 @@ class Maker(Asker):
     def trained(self, model: int) -> tuple[Run, nn.Module]:
         """Train one model, or find it, and bring it back; nothing is kept of what it answers."""
         with about(model):
-            run, network = self.store.found_or_made(self.population.training_id(model), partial(self._train, model))
+            run, network = self._training(model)
             return run, network or self._load(model, run)
 
     def _make(self, model: int, training: str, signals: str, *probes: str) -> Made:
-        run, made = self.store.found_or_made(training, partial(self._train, model))
+        run, made = self._training(model)
         network = made = made or self._fresh.pop(model, None)
         seen, _ = self.store.found_or_made(
             signals, lambda draft: self.look(model, network or self._load(model, run), run, draft)
@@ -122,6 +126,13 @@ class Maker(Asker):
                 network = network or self._load(model, run)
                 self.store.found_or_made(name, partial(self.probe, model, network, probe))
         return Made(model, training, signals, seen.read(SignalsFacts), fresh=made is not None, probes=probes)
+
+    def _training(self, model: int) -> tuple[Run, nn.Module | None]:
+        """Train one model, or find one that was made from what is there now."""
+        run, made = self.store.found_or_made(self.population.training_id(model), partial(self._train, model))
+        if made is None:
+            check_read(self.population.recipe, run.read(CostedFacts).read)
+        return run, made
 
     @fixed()
     def _trained(self, model: int, before: Run | None = None) -> Trained:
@@ -175,6 +186,7 @@ class Maker(Asker):
             run, _ = self.store.found_or_made(identity(spec), partial(self._memorise, model, spec))
         except StoreLockedError:
             return None
+        check_read(self.population.recipe, run.read(MemorisationFacts).read)
         arrays = run.arrays(f"{spec.kind}.safetensors")
         return Memorisation(*(torch.from_numpy(arrays[name]) for name in ("scores", "errors")))
 
@@ -187,7 +199,10 @@ class Maker(Asker):
         told = {"recipe": full(undefended(population.recipe)), "data": population.records.digest}
         draft.write_json("spec.json", canonical(spec) | told | {"seed": population.seed})
         draft.facts = MemorisationFacts(
-            model=model, data=population.records.name, seconds=time.perf_counter() - started
+            model=model,
+            read=files_read(population.recipe),
+            data=population.records.name,
+            seconds=time.perf_counter() - started,
         ).to_json()
 
     def _before(self, model: int) -> Run | None:
@@ -200,7 +215,7 @@ class Maker(Asker):
         if first is None:
             return None
         try:
-            return self.store.found_or_made(first.training_id(model), partial(self._of(first)._train, model))[0]
+            return self._of(first)._training(model)[0]
         except StoreLockedError:
             if first.stack > 1:  # Alone, this model would have other bits.
                 raise
@@ -227,6 +242,7 @@ class Maker(Asker):
             return self._trained(model).model
         build = PROCEDURES[recipe.procedure.method].network
         network = build(recipe, self.materials(model), self.population.streams(model))
-        arrays = run.arrays("weights.safetensors")
-        network.load_state_dict({name: torch.from_numpy(value) for name, value in arrays.items()})
+        weights = state(run, "weights")
+        check_state(network, weights, f"the weights of run {run.id}", f"; {OTHERWISE}")
+        network.load_state_dict(weights)
         return network.eval()

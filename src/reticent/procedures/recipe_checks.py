@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from torch import nn
 
 from reticent.data.records import Records
 from reticent.errors import InputError, ModelError, RolesError, SpecError
@@ -33,6 +34,14 @@ def needs(recipe: Recipe) -> dict[str, tuple[Need, ...]]:
     return {name: what for name, what in wanted.items() if what}
 
 
+def built(recipe: Recipe, records: Records) -> nn.Module:
+    """Build the untrained network of a recipe, with some initial values."""
+    prepare = Preparation(records, torch.device("cpu"))
+    none = prepare.examples(records, np.arange(0))
+    materials = Materials(none, none, none, prepare, records.classes)
+    return PROCEDURES[recipe.procedure.method].network(recipe, materials, Streams(0, 0))
+
+
 def check_network(recipe: Recipe, records: Records) -> None:
     """Refuse, before anything is trained, what the untrained network makes impossible."""
     entry = PROCEDURES[recipe.procedure.method]
@@ -45,8 +54,7 @@ def check_network(recipe: Recipe, records: Records) -> None:
     prepare.augmented(few.x, recipe, streams.generator("augmentation"))
     if entry.check_network is None and not own and not alone and not factored:
         return
-    none = few.take(torch.arange(0))
-    network = entry.network(recipe, Materials(none, none, none, prepare, records.classes), streams)
+    network = built(recipe, records)
     if isinstance(recipe.architecture, Factory) and own and not any(p.requires_grad for p in network.parameters()):
         raise ModelError(
             f"{recipe.architecture.factory}: the network has nothing to train: expected a parameter that requires a "
@@ -117,7 +125,8 @@ def check(
         if reference < 2:
             raise RolesError(
                 f"{method} needs the defender's reference non-members, records that no model is trained on or audited "
-                f"with: expected at least 2, got {reference}: give --reference N"
+                f"with: expected at least 2, got {reference}: give --reference 2 "
+                "or more, or leave it out, which takes a fifth of the records"
             )
 
 

@@ -1,14 +1,14 @@
 """A user's own training function: any pipeline that returns a network or a classifier, by import string."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 import numpy as np
 from torch import nn
 
-from reticent import usercode
+from reticent import user_reads, usercode
 from reticent.errors import ModelError, SpecError
-from reticent.models.user import check_whole
+from reticent.models.user import Factory, check_whole
 from reticent.options import Options
 from reticent.procedures.base import Trained, own
 from reticent.procedures.estimator import Estimator, is_estimator
@@ -38,7 +38,7 @@ class Function(Spec):
         return self.replace(source=usercode.digest(self.function))
 
 
-USED = ("procedure", "output")
+USED = ("procedure", "output", "retrain")
 """Fields of a recipe that have a meaning where training is a function of the user's."""
 
 
@@ -50,6 +50,26 @@ def check_used(recipe: Recipe, given: Iterable[str]) -> None:
             f"{', '.join(unused)}: not used, since models are made by {recipe.procedure.function}: leave "
             "it out here, and set it inside that function"
         )
+
+
+def own_code(recipe: Recipe) -> str | None:
+    """Name the user's code that makes the models of a recipe, by import string."""
+    if isinstance(recipe.procedure, Function):
+        return recipe.procedure.function
+    return recipe.architecture.factory if isinstance(recipe.architecture, Factory) else None
+
+
+def files_read(recipe: Recipe) -> dict[str, str]:
+    """Name the files that the user's code read in this process to make models of a recipe, with their hashes."""
+    code = own_code(recipe)
+    return {} if code is None else usercode.read(code)
+
+
+def check_read(recipe: Recipe, read: Mapping[str, str]) -> None:
+    """Refuse what the user's code made when it read other files than are there now."""
+    code = own_code(recipe)
+    if code is not None:
+        user_reads.check(read, code)
 
 
 def told(recipe: Recipe) -> Options:
@@ -72,7 +92,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     if spec.source and usercode.digest(spec.function) != spec.source:
         raise ModelError(f"{spec.function}: its source changed while it was in use; run the same command again")
     x, y = (np.array(t.cpu().numpy()) for t in (materials.prepare(materials.members.x), materials.members.y))
-    with streams.lent("function"), usercode.reported(spec.function, ModelError):
+    with streams.lent("function"), usercode.reported(spec.function, ModelError), user_reads.noted(spec.function):
         model = function(x, y, streams.integer("function") % 2**31)
     if not isinstance(model, nn.Module):
         if not is_estimator(model):

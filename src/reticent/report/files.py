@@ -2,6 +2,8 @@
 
 import contextlib
 import errno
+import fcntl
+import glob
 import os
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,6 +15,8 @@ from reticent.interrupts import held_back
 
 Content = str | bytes | Iterable[str]
 """Of a file: whole, or text a piece at a time."""
+DIGITS = 8
+"""Of a temporary file's name."""
 ADVICE = {
     errno.ENOSPC: "free some space there, or choose another folder",
     errno.EDQUOT: "your quota there is used up: free some space, or choose another folder",
@@ -64,6 +68,19 @@ def write_files(folder: Path, files: Mapping[str, Content], gone: Sequence[Path]
         _remove([temporary for temporary, _ in waiting])
 
 
+def move_files(files: Sequence[Path], folder: Path) -> None:
+    """Move files into a folder, in their order, over those that lie there by the same names."""
+    if not files:
+        return
+    make_folder(folder)
+    with held_back():
+        for path in files:
+            try:
+                path.replace(folder / path.name)
+            except OSError as error:
+                raise StoreError(_refusal(folder / path.name, error)) from None
+
+
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """Write a file that appears, complete, when the block ends without an error.
@@ -91,7 +108,18 @@ def _encoded(content: str | bytes) -> bytes:
 
 
 def _temporary(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{secrets.token_hex(4)}.tmp")
+    """Name the file in which another is written; what killed processes left of it is removed."""
+    with contextlib.suppress(OSError):
+        for left in path.parent.glob(f".{glob.escape(path.name)}.{'[0-9a-f]' * DIGITS}.tmp"):
+            _remove_unless_held(left)
+    return path.with_name(f".{path.name}.{secrets.token_hex(DIGITS // 2)}.tmp")
+
+
+def _remove_unless_held(path: Path) -> None:
+    """Remove a temporary file, unless a live process writes it."""
+    with contextlib.suppress(OSError), path.open("rb") as stream:
+        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        path.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
@@ -99,6 +127,8 @@ def _filled(temporary: Path, path: Path) -> Iterator[BinaryIO]:
     """Fill a file that will be renamed; its bytes are on the disk when the block ends."""
     try:
         with temporary.open("xb") as stream:
+            with contextlib.suppress(OSError):  # Some file systems have no locks.
+                fcntl.flock(stream, fcntl.LOCK_SH)
             yield stream
             stream.flush()
             os.fsync(stream.fileno())

@@ -2,12 +2,15 @@
 
 A report is never written over what the same command reads, by whatever link it is named, nor over what reticent did not
 write. What another command wrote into the folder during the work stays. All files of a report appear together, or none.
+An earlier report is set aside when the work begins, so that nobody takes it for that of a work that failed or was
+killed, and goes when the new one is written.
 """
 
 import json
 import logging
 import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -16,7 +19,7 @@ from typing import Any
 from reticent import user_files
 from reticent.errors import InputError, StoreError, UnwrittenError
 from reticent.findings.base import Document
-from reticent.report.files import Content, make_folder, there, write_files
+from reticent.report.files import Content, make_folder, move_files, there, write_files
 
 log = logging.getLogger(__name__)
 
@@ -24,6 +27,8 @@ HEAD = 4096
 """A page and a picture say within so many bytes whose they are."""
 TENSORS = 2**20
 """So many bytes of the header of tensors are looked at; what is said about them stands before their names."""
+EARLIER = "earlier"
+"""Folder, within that of a report, where an earlier one lies until the new one is written."""
 KINDS = {
     ".html": b'<meta name="generator" content="reticent',
     ".svg": b'<svg xmlns="http://www.w3.org/2000/svg" class="chart"',
@@ -146,25 +151,24 @@ class Output:
         folder: where the report goes.
         form: of the report.
         kind: "html", or "md" for a section in Markdown too.
-        before: what tells one writing of the numbers from another, before the work; None where there were none.
     """
 
     folder: Path
     form: Form
     kind: str = "html"
-    before: tuple[int, ...] | None = None
 
     @classmethod
     def take(cls, folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str = "html") -> "Output":
-        """Check a folder as `check_folder` does, make it, and look at what is there before the work."""
+        """Check a folder as `check_folder` does, make it, and set aside the report that is there."""
         check_folder(folder, form, inputs, kind)
         make_folder(folder)
         return cls.begin(folder, form, kind)
 
     @classmethod
     def begin(cls, folder: Path, form: Form, kind: str = "html") -> "Output":
-        """Look at what is in a folder before the work."""
-        return cls(folder, form, kind, _stamp(folder / form.numbers))
+        """Set aside the report that is in a folder before the work."""
+        move_files(_own(folder, form, kind), folder / EARLIER)
+        return cls(folder, form, kind)
 
     def write(self, document: Document, files: Mapping[str, Content]) -> tuple[Path, ...]:
         """Write the files of a report and, last, its numbers: all of them, or none; Markdown gets its last line."""
@@ -173,18 +177,19 @@ class Output:
             check_names(self.folder, self.form, [name for name in files if name not in self.form.names(self.kind)])
         except InputError as error:
             raise UnwrittenError(str(error), document) from None
-        texts = {name: _sealed(content) if name.endswith(".md") else content for name, content in files.items()}
+        texts = {name: sealed(content) if name.endswith(".md") else content for name, content in files.items()}
         texts[self.form.numbers] = as_json(document.to_json())
+        aside = self.folder / EARLIER
         try:
-            write_files(self.folder, texts, left_over(self.folder, self.form, texts))
+            write_files(self.folder, texts, _own(aside, self.form)[::-1])  # The numbers, which name others, go last.
         except StoreError as error:
             raise UnwrittenError(str(error), document) from None
+        with suppress(OSError):  # It is not there, or holds what is none of reticent's.
+            aside.rmdir()
         return tuple(self.folder / name for name in texts)
 
     def check(self, document: Document) -> None:
         """Refuse to replace what another command wrote since, unless it says the same."""
-        if _stamp(self.folder / self.form.numbers) in {self.before, None}:
-            return
         other = self.form.earlier(self.folder)
         if other is not None and _lasting(other) != _lasting(document.to_json()):
             raise UnwrittenError(
@@ -192,14 +197,6 @@ class Output:
                 "is not written. The same command with another --out finds all models that are finished, and writes it",
                 document,
             )
-
-
-def _stamp(path: Path) -> tuple[int, ...] | None:
-    try:
-        told = path.stat()
-    except OSError:
-        return None
-    return told.st_ino, told.st_mtime_ns, told.st_size
 
 
 def _lasting(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -241,9 +238,10 @@ def _head(path: Path) -> bytes:
 def check_folder(folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str = "html") -> None:
     """Refuse a folder where a report would replace an input, or a file that is not of an earlier report of its kind."""
     read = list(inputs)
-    for name in form.names(kind):
-        check_file("out", folder / name, read)
-    check_names(folder, form, form.names(kind))
+    for where in (folder, folder / EARLIER):
+        for name in form.names(kind):
+            check_file("out", where / name, read)
+        check_names(where, form, form.names(kind))
 
 
 def check_names(folder: Path, form: Form, names: Iterable[str]) -> None:
@@ -265,21 +263,23 @@ def check_names(folder: Path, form: Form, names: Iterable[str]) -> None:
         )
 
 
-def left_over(folder: Path, form: Form, written: Iterable[str]) -> list[Path]:
-    """List files of an earlier report that a new one does not write, and that would stand beside it with old numbers.
+def set_aside(folder: Path, form: Form) -> Path | None:
+    """Find where an earlier report lies that was set aside, until the one that was begun is written."""
+    aside = folder / EARLIER
+    return aside if there(aside / form.numbers) else None
+
+
+def _own(folder: Path, form: Form, kind: str = "md") -> list[Path]:
+    """List the files of a report that reticent wrote, the numbers first.
 
     A section that somebody edited is not among them: it stays, which is told as a warning.
     """
-    document, kept = form.earlier(folder), set(written)
-    if document is None:
-        return []
-    found = [folder / name for name in _figures(document) if name not in kept and there(folder / name)]
-    beside = [folder / name for name in form.sometimes if name not in kept]
-    found += [path for path in beside if there(path) and form.recognised(path)]
-    if form.section is not None and form.section not in kept and there(folder / form.section):
-        section = folder / form.section
-        if form.recognised(section):
-            return [section, *found]
+    document = form.earlier(folder)
+    known = [] if document is None else [form.numbers, *_figures(document)]
+    found = [folder / name for name in known if there(folder / name)]
+    found += [path for name in form.names() if name not in known and form.recognised(path := folder / name)]
+    section = folder / (form.section or "")
+    if document is not None and kind != "md" and form.section and there(section) and section not in found:
         log.warning(
             "%s stays, since its last line does not say that it is word for word what reticent wrote: it may tell of "
             "an earlier report",
@@ -332,7 +332,7 @@ SEAL = "<!-- Written by reticent; SHA-256 of the lines above: {} -->\n"
 _LENGTH = len(SEAL.format("0" * 64))
 
 
-def _sealed(text: Content) -> str:
+def sealed(text: Content) -> str:
     """Put the last line below Markdown."""
     body = (text.decode("utf-8") if isinstance(text, bytes) else "".join(text)).rstrip() + "\n\n"
     return body + SEAL.format(sha256(body.encode("utf-8", "backslashreplace")).hexdigest())

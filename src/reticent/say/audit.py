@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from reticent.findings.audit import AuditDocument
 from reticent.say import blind, epsilon, evidence, exposure, groups, loss_tail, record_tests, trust, verdict
 from reticent.say.grammar import agree, listed, short
-from reticent.say.population import unhealthy, units_told
+from reticent.say.population import noun, unhealthy, units_told
 
 
 def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequence[str] = ()) -> AuditDocument:
@@ -13,10 +13,10 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
 
     What else cannot be said is `further`; of attacks that compare models, `missing` are those that could not run.
     """
-    population, names = document.population, document.data.class_names
-    said = verdict.spoken(document.verdict, document.attacks, population, names)
+    population, names, what = document.population, document.data.class_names, noun(document.data.unit)
+    said = verdict.spoken(document.verdict, document.attacks, population, names, what)
     if document.data.unit is not None and document.data.units is not None:
-        whole = f"{said.sentence} A record here is one {short(document.data.unit)} with all its records."
+        whole = f"{said.sentence} A {what} here is all records of one {short(document.data.unit)}."
         detail = f"{units_told(document.data.unit, document.data.units)} {said.detail}"
         said = said.with_(sentence=whole, detail=detail)
     detail = f"{said.detail} {verdict.missing_strong(missing)}" if missing else said.detail
@@ -44,8 +44,8 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         blind=None if document.blind is None else blind.spoken(document.blind),
         loss_tail=None if document.loss_tail is None else loss_tail.spoken(document.loss_tail),
         epsilon=None if document.epsilon is None else epsilon.spoken(document.epsilon),
-        groups=tuple(groups.spoken(one, names, population, said.group) for one in document.groups),
-        exposure=None if document.exposure is None else exposure.spoken(document.exposure),
+        groups=tuple(groups.spoken(one, names, population, said.group, what) for one in document.groups),
+        exposure=None if document.exposure is None else exposure.spoken(document.exposure, document.data.unit),
         records=None if document.records is None else record_tests.spoken(document.records),
         non_adaptive=None if unaware is None else trust.non_adaptive(unaware, said.attack, best.auc.mean),
         control=None if checked is None else trust.control(checked),

@@ -17,8 +17,8 @@ METHODS = {
 }
 """Method -> its name, and how it works."""
 COMBINED = (
-    "Each model has a bound of its own; one is made of them by taking their median, each model's bound being made at "
-    "half the error: that holds however the models depend on each other."
+    "Each model has a bound of its own, made at half the error that is allowed. The bound of all is their median; that "
+    "holds however the models depend on each other."
 )
 
 

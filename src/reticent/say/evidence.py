@@ -1,5 +1,7 @@
 """Where a learned attack found what it found, which references no attack was given, and what outweighs all others."""
 
+from collections.abc import Sequence
+
 from reticent.findings.attack import Audit
 from reticent.findings.evidence import Family, FamilyImportance, Importance, NearComplements, Outweighing
 from reticent.rounding import fraction, percent
@@ -12,8 +14,8 @@ WORDS = {
     Family.CORRECTNESS: "whether models are right",
 }
 """What each family of features looks at."""
-MOST = 0.5
-"""Above this part of what was found beyond chance, a family has most of it."""
+LABELS = "labels"
+"""What such an attack sees (`Audit.access`)."""
 SLIGHT = 0.51
 """An AUC up to which there is nothing whose place could be told."""
 
@@ -26,17 +28,26 @@ def spoken(audit: Audit) -> Audit:
     return audit.with_(importance=found.with_(sentence=_importance(audit.name, found)))
 
 
+def by_labels(audits: Sequence[Audit], *, brought: bool) -> str:
+    """Say what an attacker finds who sees no more than the label that a model gives, or how to measure it."""
+    seen = [one for one in audits if one.access == LABELS]
+    if not seen:
+        how = "--attack correctness" if brought else "--attack correctness --attack label-only"
+        return f"An attacker who sees labels alone was not tried: {how} measures it."
+    best = max(seen, key=lambda one: one.auc.mean)
+    return f"An attacker who sees labels alone reaches an AUC of {fraction(best.auc.mean)}, by {best.name}."
+
+
 def _importance(attack: str, found: Importance) -> str:
     if found.auc <= SLIGHT or not found.families or found.families[0].lost <= 0:
         return f"{attack} found next to nothing, so there is no telling in what part of the answers it is."
     first = found.families[0]
     part = min(1.0, first.lost / (found.auc - 0.5))  # `share` is of what all parts lose, one by one.
-    share = "Most" if part > MOST else "The largest part"
     looked = "" if len(found.families) > 1 else " Only margins were given, so nothing else could be looked at."
     lost = f"falls from {fraction(found.auc)} to {fraction(found.auc - first.lost)}"
     return (
-        f"{share} of what {attack} found ({percent(part)}) is in {WORDS[first.family]}: without that, its AUC "
-        f"on references that play the target {lost}.{looked}"
+        f"{attack} looks first at {WORDS[first.family]}: without that, its AUC {lost} ({percent(part)} of what it has "
+        f"above chance), on references that play the target.{looked}"
     )
 
 

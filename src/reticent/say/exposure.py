@@ -3,7 +3,7 @@
 import math
 
 from reticent.findings.audit import ExposureCount
-from reticent.rounding import level
+from reticent.rounding import level, plain
 from reticent.say.grammar import agree
 
 NEEDED = "that takes at least three models, some that were trained on the record and some that were not"
@@ -15,9 +15,9 @@ SAME = (
 )
 
 
-def spoken(found: ExposureCount) -> ExposureCount:
-    """Fill in the sentence."""
-    return found.with_(sentence=_sentence(found) + _untested(found))
+def spoken(found: ExposureCount, unit: str | None = None) -> ExposureCount:
+    """Fill in the sentence; of units, a value of that column each, in place of records."""
+    return found.with_(sentence=_sentence(found, unit) + _untested(found))
 
 
 def _untested(found: ExposureCount) -> str:
@@ -27,7 +27,7 @@ def _untested(found: ExposureCount) -> str:
     return f" {found.untested:,} of all {found.untested + found.records:,} records {verb} not judged: {NEEDED}."
 
 
-def _sentence(found: ExposureCount) -> str:
+def _sentence(found: ExposureCount, unit: str | None) -> str:
     if found.same:
         return SAME
     if not found.records:
@@ -39,7 +39,8 @@ def _sentence(found: ExposureCount) -> str:
         return (
             f"{found.exposed:,} of {found.records:,} records {agree(found.exposed, 'leaks', 'leak')} beyond doubt "
             f"({level(found.confidence)} sure that none of them is there by chance): their margins with and without "
-            f"the record differ by about {needed} or more. Other records may leak too; for them it is not certain."
+            f"the record differ by about {needed} or more. They are the lines of {'units' if unit else 'records'}.csv "
+            f"whose distance_p_corrected is at most {plain(round(1 - found.confidence, 9))}. Others may leak too."
         )
     return (
         f"No single record is shown to leak: among {found.records:,} records, that takes margins with and without the "

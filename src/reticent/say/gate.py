@@ -36,14 +36,28 @@ FAILED_CONTROL = (
 
 
 def sentence(outcome: Outcome, checks: Sequence[Check]) -> str:
-    """Say what became of all checks."""
+    """Say what became of all checks, and which groups may be above a limit all the same."""
     counts = {kind: [check.name for check in checks if check.outcome is kind] for kind in WORDS}
     (first, names), *others = [(WORDS[kind], names) for kind, names in counts.items() if names]
+    every = f"{len(names)} of {len(checks)} checks {first}{_called(names)}"
     if not others:
-        every = f"the only check ({names[0]})" if len(names) == 1 else f"all {len(names)} checks"
-        return f"{outcome.value.capitalize()}: {every} {first}."
+        every = f"the only check ({names[0]}) {first}" if len(names) == 1 else f"all {len(names)} checks {first}"
     rest = "".join(f"; {len(names)} {word}{_called(names)}" for word, names in others)
-    return f"{outcome.value.capitalize()}: {len(names)} of {len(checks)} checks {first}{_called(names)}{rest}."
+    return f"{outcome.value.capitalize()}: {every}{rest}.{_open(checks)}"
+
+
+def _open(checks: Sequence[Check]) -> str:
+    groups = list(dict.fromkeys(group for check in checks for group in check.unresolved))
+    if not groups:
+        return ""
+    return (
+        f" It is not known whether {plural(len(groups), 'group')} {agree(len(groups), 'is', 'are')} above a limit "
+        f"({_some(groups)}): --max-group-auc and --max-group-tpr pass only if every group is shown to be below."
+    )
+
+
+def _some(names: Sequence[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
 def _called(names: Sequence[str]) -> str:
@@ -66,11 +80,25 @@ def below(name: str, upper: float, limit: float, count: int, each: str, allowed:
 
 def above(name: str, mean: float, lower: float, limit: float, count: int, each: str, chosen: bool) -> str:
     """Say that a lower limit is above the limit."""
-    reasons = [f"{count} {each}"] * (count > 1) + ["the choice of its threshold"] * chosen
-    wide = f", widened for {listed(reasons)}," if reasons else ""
+    reasons = _widening(count, each, chosen)
+    wide = f", widened for {reasons}," if reasons else ""
     return (
         f"above the limit: {name} has {fraction(mean, DIGITS)}, and its lower limit{wide} is {down(lower, limit)}, "
         f"above {limit:g}"
+    )
+
+
+def _widening(count: int, each: str, chosen: bool) -> str:
+    return listed([f"{count} {each}"] * (count > 1) + ["the choice of its threshold"] * chosen)
+
+
+def above_alone(name: str, found: Estimate, lower: float, limit: float, count: int, each: str, chosen: bool) -> str:
+    """Say that an interval lies above the limit, and no longer does when it is widened."""
+    low, high = found.interval
+    return (
+        f"shown to be neither below the limit nor above it: the whole interval of {name}, {down(low, limit)} to "
+        f"{up(high, limit)} (estimate {fraction(found.mean, DIGITS)}), lies above {limit:g}, but widened for "
+        f"{_widening(count, each, chosen)} it begins at {down(lower, limit)}; more models or more records may settle it"
     )
 
 
@@ -118,8 +146,7 @@ def small_rate(rate: float, needed: int, there: int) -> str:
 
 def small_groups(names: Sequence[str]) -> str:
     """Say which groups are too small."""
-    rest = f" and {len(names) - 5} more" if len(names) > 5 else ""
-    return f"too few records to measure: {', '.join(names[:5])}{rest}"
+    return f"too few records to measure: {_some(names)}"
 
 
 def group_above(name: str, attack: str, found: float, least: float, limit: float, wrong: float | None) -> str:
@@ -136,11 +163,16 @@ def group_above(name: str, attack: str, found: float, least: float, limit: float
 def no_group_above(name: str, least: float, limit: float, unresolved: Sequence[str], groups: int) -> str:
     """Say that no group is above, and which might be."""
     told = f"the highest lower limit of {plural(groups, 'group')} is {down(least, limit)} ({name})"
-    if not unresolved:
-        return f"{told}; all are below"
-    rest = f" and {len(unresolved) - 5} more" if len(unresolved) > 5 else ""
-    verb = agree(len(unresolved), "is", "are")
-    return f"{told}; {', '.join(unresolved[:5])}{rest} {verb} not resolved, and may be below or above"
+    return f"{told}; {_unresolved(unresolved)}" if unresolved else f"{told}; all are below"
+
+
+def no_group_measured(unresolved: Sequence[str]) -> str:
+    """Say that nothing is shown of any group."""
+    return f"no group is large enough for anything to be shown of it; {_unresolved(unresolved)}"
+
+
+def _unresolved(names: Sequence[str]) -> str:
+    return f"{_some(names)} {agree(len(names), 'is', 'are')} not resolved, and may be below or above"
 
 
 def learned(population: Population) -> str:

@@ -45,6 +45,11 @@ def short(text: str, most: int = LONGEST) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
+def middle_out(text: str, most: int = LONGEST) -> str:
+    """Leave out the middle of a long name, since names that begin alike, as paths do, differ at their end."""
+    return text if len(text) <= most else f"{text[: most // 2]}…{text[most // 2 + 1 - most :]}"
+
+
 def sentence(text: str) -> str:
     """Begin with a capital and end with a full stop."""
     text = text.strip()

@@ -14,11 +14,17 @@ CUT = " The groups are ranges: the column has too many different numbers to be g
 
 
 def spoken(
-    found: Grouping, names: Sequence[str], population: Population, exposed: ExposedGroup | None = None
+    found: Grouping,
+    names: Sequence[str],
+    population: Population,
+    exposed: ExposedGroup | None = None,
+    what: str = "record",
 ) -> Grouping:
     """Fill in the sentence of a grouping; `names` are those of the classes, or empty, `exposed` is the verdict's."""
     return found.with_(
-        sentence=_sentence(found, names, population) + _several(found) + _beside_verdict(found, names, exposed)
+        sentence=_sentence(found, names, population, what)
+        + _several(found, what)
+        + _beside_verdict(found, names, exposed, what)
     )
 
 
@@ -33,7 +39,7 @@ def full_name(by: str, name: str, names: Sequence[str]) -> str:
     return names[int(name)] if known else name
 
 
-def _sentence(found: Grouping, names: Sequence[str], population: Population) -> str:
+def _sentence(found: Grouping, names: Sequence[str], population: Population, what_of: str) -> str:
     classes = found.by == CLASS
     what, many = ("class", "classes") if classes else ("group", "groups")
     place = "" if classes else f" by {short(found.by)}"
@@ -59,25 +65,28 @@ def _sentence(found: Grouping, names: Sequence[str], population: Population) -> 
     higher = _higher(compared, most)
     return (
         f"The most exposed {what}{place}{' of those that stand out' * bool(higher)} is "
-        f"{_named(found.by, most.name, names)}: {found.attack} tells its members from its non-members in "
+        f"{_named(found.by, most.name, names, what_of)}: {found.attack} tells its members from its non-members in "
         f"{percent(most.auc.mean)} of pairs, and those of {rest} in {percent(most.auc.mean - most.difference.mean)}; "
         f"that is more than chance{sure}.{_also(found, higher)}{small}"
     )
 
 
-def _several(found: Grouping) -> str:
+def several(by: str, what: str) -> str:
+    """Name the group of the units whose records are in several groups."""
+    return f"the group of {what}s with records in several {'classes' if by == CLASS else f'groups by {short(by)}'}"
+
+
+def _several(found: Grouping, what: str) -> str:
     """Say what the group of units in several groups is, which no value of the column names."""
-    if all(group.name != SEVERAL for group in found.groups):
-        return ""
-    return f' "{SEVERAL}" are those whose records are in more than one {"class" if found.by == CLASS else "group"}.'
+    return f' "{SEVERAL}" is {several(found.by, what)}.' if any(one.name == SEVERAL for one in found.groups) else ""
 
 
-def _beside_verdict(found: Grouping, names: Sequence[str], exposed: ExposedGroup | None) -> str:
+def _beside_verdict(found: Grouping, names: Sequence[str], exposed: ExposedGroup | None, what: str) -> str:
     """Say why the verdict names another group of these than the one that is the most exposed here."""
     if exposed is None or exposed.by != found.by or exposed.name == found.most_exposed:
         return ""
-    what = "class" if found.by == CLASS else "group"
-    named = f" The verdict names the {what} {_named(found.by, exposed.name, names)}"
+    kind = "" if exposed.name == SEVERAL else "the class " if found.by == CLASS else "the group "
+    named = f" The verdict names {kind}{_named(found.by, exposed.name, names, what)}"
     if exposed.attack != found.attack:
         return f"{named}: {exposed.attack} shows that one, and all that is said here is of {found.attack}."
     looked = f"{plural(exposed.groups, 'group')} and {plural(exposed.attacks, 'attack')}"
@@ -109,7 +118,9 @@ def _also(found: Grouping, higher: int) -> str:
     return also
 
 
-def _named(by: str, name: str, names: Sequence[str]) -> str:
+def _named(by: str, name: str, names: Sequence[str], what: str) -> str:
+    if name == SEVERAL:
+        return several(by, what)
     return "the one without a value" if name == MISSING else f'"{called(by, name, names)}"'
 
 

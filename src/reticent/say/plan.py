@@ -28,6 +28,12 @@ def plan(found: Plan, store: str) -> Iterator[tuple[str, str]]:
         yield "training", "none: all models are finished"
     temporary = f", and {_size(found.temporary_bytes)} in temporary files" if found.temporary_bytes else ""
     yield "attacks", f"about {_time(found.seconds_audit)} with the audit of their scores{temporary}"
+    whole = found.seconds + found.seconds_audit + found.seconds_around
+    yield (
+        "in all",
+        f"about {_time(whole)} with loading and the report, as fast as this machine is now; without the models of "
+        "--also-non-adaptive, and attacks that look at more than outputs",
+    )
     for paper in found.papers:
         told = f"about {_time(paper.seconds)} of training, {_time(paper.seconds_audit)} of attacks"
         yield f"{paper.models} models", f"{told}, {_size(paper.disk_bytes)} on disk: as many as {paper.name}"

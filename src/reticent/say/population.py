@@ -1,19 +1,22 @@
 """What is to be said of the models, and of the records that they were trained on."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from reticent.arrays import Ints
-from reticent.data.persons import PersonColumn
+from reticent.data.persons import person
 from reticent.data.records import listed
 from reticent.data.units import Units
 from reticent.findings.audit import Leak
-from reticent.findings.population import Population
+from reticent.findings.population import PersonColumn, Population
 from reticent.findings.training import Stacking
+from reticent.options import flag
 from reticent.rounding import percent
 from reticent.say.grammar import agree, plural, short, some
 
 MUCH = 0.2
 """A larger share of the records is much for one person."""
+ORDER = "labels and the columns of the classes are in different orders (scikit-learn's columns follow classes_)"
+"""Why a model may seem to be always wrong."""
 UNLEARNED = "a model that learned nothing has nothing to leak"
 
 
@@ -35,6 +38,15 @@ def problem(accuracy: float, share: float, chance: float, members: int) -> str:
     )
 
 
+def renamed_classes(called: Mapping[int, int], accuracy: float) -> str:
+    """Say that the classes have other names, by which answers would be right."""
+    others = [f"class {one} is called {other}" for one, other in called.items() if one != other]
+    return (
+        f"{percent(accuracy)} would be right if {', '.join(others[:3])}{', ...' * (len(others) > 3)}: {ORDER}, so give "
+        "both in one order"
+    )
+
+
 def unhealthy(population: Population, leak: Leak | None = None) -> list[str]:
     """Say what models that did not learn do to an audit: no sentence, or one."""
     more = "models that work may leak more"
@@ -47,10 +59,10 @@ def unhealthy(population: Population, leak: Leak | None = None) -> list[str]:
     if leak is Leak.FOUND:
         what = f"{more} than is found here"
     which = some([one.model for one in population.health])
-    return [
-        f"{population.unlearned} of {population.models} models did not learn (model {which}): {what}. Train longer, or "
-        "with another learning rate."
-    ]
+    remedy = "Train longer, or with another learning rate."
+    if population.targets is not None:
+        remedy = f"Train longer, or with another learning rate; or, if they were trained well, {ORDER}, or members are."
+    return [f"{population.unlearned} of {population.models} models did not learn (model {which}): {what}. {remedy}"]
 
 
 def of_models(text: str, held: int, every: int) -> str:
@@ -117,7 +129,8 @@ def several_records(columns: Sequence[PersonColumn]) -> list[str]:
     return [
         f"This audit is of records, not of persons: {short(one.column)} looks like a person's number, with "
         f"{one.persons:,} values in {one.records:,} records. A person of several records is in part in every training "
-        "set, so how well persons are found, whose records are all in or all out, is not known: it may be far better."
+        "set, so how well persons are found, whose records are all in or all out, is not known: it may be far better. "
+        f"With {flag('unit', one.column)}, persons are audited."
         for one in columns
     ]
 
@@ -140,6 +153,11 @@ def of_units(units: Units) -> str:
 def units_told(column: str, count: int) -> str:
     """Say what stands for a record in all sentences."""
     return (
-        f"In all of this, “a record” is all records of one {short(column)}, of which there are {count:,}. Each was "
-        "used for training whole or not at all, and its records' scores are averaged."
+        f"In all of this, “a {noun(column)}”, or “a record”, is all records of one {short(column)}, of which there are "
+        f"{count:,}. Each was used for training whole or not at all, and its records' scores are averaged."
     )
+
+
+def noun(unit: str | None) -> str:
+    """Call what is audited: a record, or a unit by whose number the column is, such as a patient."""
+    return "record" if unit is None else person(unit) or "unit"

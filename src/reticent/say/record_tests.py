@@ -9,6 +9,7 @@ from reticent.findings.record_tests import NamedRecords, RecordEpsilon, RecordMe
 from reticent.rounding import count, interval, level, percent, plain, significant_down
 from reticent.say.grammar import agree, plural
 
+PARTS = "of the records in ten parts, by exposure and again by how much margins spread,"
 BY = {
     RecordMethod.STUDENT: "by Student's distribution (exact where margins are normal)",
     RecordMethod.RESIDUAL: "by how standardised margins of other models' non-members spread (exact on average)",
@@ -35,7 +36,7 @@ def game(targets: Sequence[TargetAudit], shares: tuple[float, float] | None = No
 def spoken(found: RecordTests) -> RecordTests:
     """Fill in the sentences."""
     lines = [] if found.rates is None else _rates(found.rates)
-    lines += [] if found.named is None else [_named(found.named)]
+    lines += [] if found.named is None else [named(found.named)]
     lines += [] if found.epsilon is None else [_epsilon(found.epsilon)]
     return found.with_(sentences=tuple(lines))
 
@@ -53,26 +54,28 @@ def _rates(found: RecordRates) -> list[str]:
     if not found.tenths:
         return [f"{told}."]
     if not off:
-        return [f"{told}; no tenth of the records, by exposure or by scale, is shown to have another rate."]
+        return [f"{told}; {PARTS} none is shown to have another rate."]
     worst = max((one for one in found.tenths if one.off), key=lambda one: abs(one.rate.mean - found.fpr))
     return [
-        f"{told}, but {off} of the {len(found.tenths)} tenths of the records, by exposure and by scale, "
-        f"{agree(off, 'has', 'have')} another rate, {percent(worst.rate.mean, 2)} in the worst: there, what is found "
-        f"is not at {level(found.fpr)}."
+        f"{told}, but {PARTS} {off} of {len(found.tenths)} {agree(off, 'has', 'have')} another rate, "
+        f"{percent(worst.rate.mean, 2)} in the worst: there, what is found is not at {level(found.fpr)}."
     ]
 
 
-def _named(found: NamedRecords) -> str:
+def named(found: NamedRecords | None) -> str:
+    """Say how many records are named as members, by a population; None: too few models without some record."""
+    if found is None:
+        return "No named.csv: a record is named only where at least 3 models to compare with were not trained on it."
     base = (
         f"at a false discovery rate of {level(found.rate)} for each model, by {plural(found.population, 'record')} "
         "that no model was trained on"
     )
     if not found.named:
-        return f"No record can be named as a member of a model {base}."
+        return f"named.csv is empty: no record can be named as a member of a model {base}."
     return (
         f"{plural(found.named, 'record')} {agree(found.named, 'is', 'are')} named as members of "
         f"{plural(found.targets, 'model')}, each model by itself, {base}; {count(found.wrong)} of these names "
-        f"{agree(found.wrong, 'is', 'are')} wrong. The longest list has {plural(found.longest, 'name')}."
+        f"{agree(found.wrong, 'is', 'are')} wrong. The longest list has {plural(found.longest, 'name')} (named.csv)."
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from reticent.findings.base import Plain
 from reticent.findings.runs import Checked, Kept, Kind, Listing, Removal, State
-from reticent.say.grammar import plural, some
+from reticent.say.grammar import middle_out, plural, some
 
 STORE = "reticent-store"
 """The store that commands use where none is named."""
@@ -77,7 +77,7 @@ def _method(made: Mapping[str, object], key: str) -> str:
     part = made.get(key)
     if isinstance(part, Mapping):
         part = part.get("factory") or part.get("function") or part.get("method")
-    return str(part)[:60]
+    return middle_out(str(part))
 
 
 def further(recipe: str, options: Mapping[str, object]) -> str:
@@ -88,7 +88,7 @@ def further(recipe: str, options: Mapping[str, object]) -> str:
 def _short(value: object) -> str:
     """Write one option in short; of a hash, its beginning."""
     text = "none" if value is None else str(value)
-    return text[:8] if re.fullmatch("[0-9a-f]{20,}", text) else text[:40]
+    return text[:8] if re.fullmatch("[0-9a-f]{20,}", text) else middle_out(text, 40)
 
 
 def states(found: Iterable[State]) -> str:

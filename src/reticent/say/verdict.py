@@ -59,21 +59,23 @@ MORE = 1.1
 """Times the rate asked for; guessing that finds more is told."""
 
 
-def spoken(said: Verdict, audits: Sequence[Audit], population: Population, names: Sequence[str] = ()) -> Verdict:
-    """Fill in the sentences of a verdict; `names` are those of the classes, or empty."""
+def spoken(
+    said: Verdict, audits: Sequence[Audit], population: Population, names: Sequence[str] = (), what: str = "record"
+) -> Verdict:
+    """Fill in the sentences of a verdict; `names` are those of the classes, or empty, and `what` is audited."""
     best = next(audit for audit in audits if audit.name == said.attack)
     detail = [
         *_learners(said, population),
-        *_intervals(said, best),
-        *_more_than_chance(said),
+        *_intervals(said, best, what),
+        *_more_than_chance(said, what),
         *_basis(said, best, audits),
         *_backwards(said, audits),
         *_conclusion(said),
     ]
-    told = [sentence(said, audits)]
+    told = [sentence(said, audits, what)]
     if said.group is not None:
-        told.insert(0 if said.reason is Reason.IN_A_GROUP else 1, exposed_group.sentence(said.group, names))
-        detail += exposed_group.details(said, said.group, names)
+        told.insert(0 if said.reason is Reason.IN_A_GROUP else 1, exposed_group.sentence(said.group, names, what))
+        detail += exposed_group.details(said, said.group, names, what)
     return said.with_(sentence=" ".join(told), detail=" ".join(detail), cannot_say=tuple(_unsaid(said, best)))
 
 
@@ -82,10 +84,10 @@ def word(said: Verdict) -> str:
     return BACKWARDS if said.reason is Reason.BACKWARDS else WORDS[said.leak]
 
 
-def meaning(said: Verdict, population: Population) -> str:
+def meaning(said: Verdict, population: Population, what: str) -> str:
     """Say what follows for whoever reads the verdict."""
     if said.leak is Leak.FOUND or said.reason is Reason.BACKWARDS:
-        return "Anyone who may query such a model can learn of some records that they were used to train it."
+        return f"Anyone who may query such a model can learn of some {what}s that they were used to train it."
     if said.leak is Leak.NOT_FOUND:
         return "This holds for the attacks that were tried; others may find more."
     if said.reason in {Reason.SHIFT, Reason.UNCOMPARED}:
@@ -108,41 +110,86 @@ def chosen(said: Verdict) -> str:
     return f"{most}; {said.best_among} of {many} tried do better than chance here"
 
 
-def sentence(said: Verdict, audits: Sequence[Audit]) -> str:
+def sentence(said: Verdict, audits: Sequence[Audit], what: str = "record") -> str:
     """Say what an attacker finds; one who reads an attack backwards, where that alone finds anything."""
     if said.reason is Reason.BACKWARDS:
         least = min((audit for audit in audits if audit.name in said.wrong_sign), key=lambda audit: audit.auc.mean)
         return (
-            f"Given a training record and another record, an attacker who reads {least.name} backwards tells which is "
+            f"Given a training {what} and another {what}, an attacker who reads {least.name} backwards tells which is "
             f"which in {percent(1 - least.auc.mean)} of pairs; chance is 50 %."
         )
     if said.excess is not None:
         return blind.headline(said)
     if said.best_by is Statistic.AUC or said.tpr is None or said.fpr is None:
         return (
-            "Given a training record and another record, an attacker tells which is which in "
+            f"Given a training {what} and another {what}, an attacker tells which is which in "
             f"{percent(said.auc)} of pairs; chance is 50 %."
         )
-    return f"{_finds(said)}; chance is {guessing(said)}."
+    return f"{_finds(said, what)}; chance is {guessing(said)}."
 
 
-def _finds(said: Verdict) -> str:
+def _finds(said: Verdict, what: str) -> str:
     assert said.fpr is not None
-    return f"An attacker who accepts {alarms(said.fpr)} finds {_share(said, said.tpr)} of the training records"
+    return f"An attacker who accepts {alarms(said.fpr)} finds {_share(said, said.tpr)} of the training {what}s"
 
 
 def guessing(said: Verdict) -> str:
-    """Write what guessing finds: the rate itself, unless it finds `MORE`, or the interval begins between the two."""
+    """Write what guessing finds."""
     assert said.fpr is not None
-    chance, (low, _) = said.chance or said.fpr, said.tpr_interval or (0.0, 1.0)
-    between = said.fpr < low <= chance
-    if chance < MORE * said.fpr and not between:
+    if guessed(said) == said.fpr:
         return level(said.fpr)
-    return f"{percent(chance, decimals(said.fpr) + between)}, since few false alarms set the threshold"
+    digits = decimals(said.fpr) + _between(said)
+    return f"{percent(said.chance, digits)}, since few false alarms set the threshold"
+
+
+def guessed(said: Verdict) -> float:
+    """Tell what guessing finds: the rate itself, unless it finds `MORE`, or the interval begins between the two."""
+    assert said.fpr is not None
+    chance = said.chance or said.fpr
+    return chance if chance >= MORE * said.fpr or _between(said) else said.fpr
+
+
+def _between(said: Verdict) -> bool:
+    low, _ = said.tpr_interval or (0.0, 1.0)
+    return (said.fpr or 0.0) < low <= (said.chance or 0.0)
+
+
+def counted(said: Verdict, what: str) -> list[str]:
+    """Say the same in counts, which people judge better than rates."""
+    told = odds(said)
+    if told is None:
+        return []
+    base, found, wrong = (f"{one:,}" for one in told)
+    return [
+        f"Of {base} training {what}s {found} are found, and of {base} others {wrong} are taken for them; guessing "
+        f"takes {wrong} of both."
+    ]
+
+
+def odds(said: Verdict) -> tuple[int, int, int] | None:
+    """Count of how many records, and of how many others, so many are found and so many taken for them.
+
+    None where that cannot be told: equal scores flag fewer than the rate, and a blind excess is judged by itself.
+    """
+    if said.tpr is None or not said.fpr or said.tied or said.excess is not None:
+        return None
+    base = max(1000, round(10 / said.fpr))
+    return base, round(base * said.tpr), round(base * guessed(said))
 
 
 def _share(said: Verdict, share: float | None) -> str:
     return percent(share, decimals(said.fpr))
+
+
+def share_ends(said: Verdict) -> list[str]:
+    """Write the ends of the interval of the share found, so that it is seen on which side of chance they lie.
+
+    Where members and non-members differ without the model, the share is not held against chance.
+    """
+    assert said.fpr is not None
+    limit, digits = said.chance or said.fpr, decimals(said.fpr)
+    ends = said.tpr_interval or ()
+    return [percent(end, digits) if said.excess else percent_beside(end, limit, digits) for end in ends]
 
 
 def _learners(said: Verdict, population: Population) -> list[str]:
@@ -151,12 +198,16 @@ def _learners(said: Verdict, population: Population) -> list[str]:
         return []
     told = f"Since {UNLEARNED}, low numbers say nothing of a model that works."
     if said.leak is Leak.FOUND:
-        others = "What is shown is the leak of the others" if sick < population.models else "They leak all the same"
-        told = f"{others}; models that work may leak more."
+        told = "They leak all the same; models that work may leak more."
+        if sick < population.models:
+            told = (
+                "Every figure is a mean over all audited models, and attacks learn from all of them: the others may "
+                "leak more than is shown."
+            )
     return [f"{sick} of {population.models} models did not learn. {told}"]
 
 
-def _intervals(said: Verdict, best: Audit) -> list[str]:
+def _intervals(said: Verdict, best: Audit, what: str) -> list[str]:
     sure, by_pairs = level(said.confidence), said.best_by is Statistic.AUC
     curve = (
         f"The area under the ROC curve{', which is that share of pairs,' if by_pairs else ''} is {fraction(said.auc)} "
@@ -164,14 +215,14 @@ def _intervals(said: Verdict, best: Audit) -> list[str]:
     )
     if said.tpr is None or said.fpr is None or said.tpr_interval is None:
         return [curve]
-    limits = " to ".join(percent_beside(end, said.chance or said.fpr, decimals(said.fpr)) for end in said.tpr_interval)
+    limits = " to ".join(share_ends(said))
     ties = _ties(best.rate(said.fpr))
     if said.reason is Reason.BACKWARDS:
         meant = f"{_share(said, said.tpr)} ({sure} interval {limits}) at {alarms(said.fpr)}"
         return [f"Read as it is meant, {best.name} finds {meant}.", *ties, curve]
     if not by_pairs:
         return [f"The {sure} interval is {limits}.", *ties, curve]
-    return [curve, *(ties or [f"{_finds(said)} ({sure} interval {limits}; chance is {guessing(said)})."])]
+    return [curve, *(ties or [f"{_finds(said, what)} ({sure} interval {limits}; chance is {guessing(said)})."])]
 
 
 def _ties(rate: OverallRate | None) -> list[str]:
@@ -193,7 +244,7 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
         if said.best_among == said.best_of:
             told = f"{best.name} {most}{f' {at}' * by_tpr}"
         elif said.best_among > 1:
-            told = f"{said.best_among} do better than chance {at}, and of these {best.name} {most}"
+            told = f"{said.best_among} do better than chance {at}; {best.name} {most}"
         else:
             told = f"only {best.name} is shown to do better than chance {at}"
         widest = max(audits, key=lambda audit: audit.auc.mean)
@@ -236,7 +287,7 @@ def _conclusion(said: Verdict) -> list[str]:
     return [] if said.leak is Leak.FOUND else [CONCLUSIONS[said.reason or Reason.TOO_SMALL]]
 
 
-def _more_than_chance(said: Verdict) -> list[str]:
+def _more_than_chance(said: Verdict, what: str) -> list[str]:
     """Say which figure shows the leak; that of a group, or beyond the records, is told by itself."""
     if said.leak is not Leak.FOUND or said.reason in {Reason.IN_A_GROUP, Reason.MORE_THAN_SHIFT}:
         return []
@@ -245,9 +296,9 @@ def _more_than_chance(said: Verdict) -> list[str]:
     if said.shown_by == (Statistic.AUC,) and said.tied:
         return ["The area is more than chance."]
     if said.shown_by == (Statistic.AUC,):
-        return ["The area is more than chance; the share of training records found may be chance."]
+        return [f"The area is more than chance; the share of training {what}s found may be chance."]
     if said.shown_by == (Statistic.TPR,):
-        return ["The share of training records found is more than chance; the area may be chance."]
+        return [f"The share of training {what}s found is more than chance; the area may be chance."]
     return ["Both are more than chance."]
 
 

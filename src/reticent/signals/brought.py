@@ -167,11 +167,13 @@ def finite_rows(values: NDArray[Any], what: str) -> None:
         if bad:
             zeros = what == "logits" and np.count_nonzero(np.isneginf(row)) == bad
             hint = " (logarithms of zero? Give the probabilities themselves, as probabilities)" if zeros else ""
+            axes = ("record", "query" if what == "margins" else "class")[: 1 + (row.shape[-1] > 1)]
             if not zeros and np.isfinite(row).all():
                 raise NonFiniteError(
                     f"{what}: model {model} has {bad} of {row.size} beyond {LARGEST:g}, which are taken for infinite: "
                     "expected smaller numbers: were they overflows, or scaled?"
                 )
             raise NonFiniteError(
-                f"{what}: model {model} has {bad} NaN or infinite of {row.size}; expected finite numbers{hint}"
+                f"{what}: model {model} has {bad} NaN or infinite of {row.size}, the first is "
+                f"{checks.first(row, ~np.isfinite(row), axes)}; expected finite numbers{hint}"
             )

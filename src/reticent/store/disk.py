@@ -11,7 +11,7 @@ from io import BufferedReader
 from pathlib import Path
 from typing import Any
 
-from reticent.errors import StoreError
+from reticent.errors import FullStoreError, StoreError
 from reticent.findings.base import Plain
 
 GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG})
@@ -87,7 +87,7 @@ def writing(root: Path) -> Iterator[None]:
     except OSError as error:
         full = error.errno in {errno.ENOSPC, errno.EDQUOT}
         advice = "free some space" if full else "give a folder that can be written"
-        raise StoreError(
+        raise (FullStoreError if full else StoreError)(
             f"the store {root} cannot be written ({error.strerror or error}): {advice}, or give another --store; "
             "what was finished is kept"
         ) from error

@@ -10,9 +10,8 @@ from reticent.data.datasets import DATASETS
 from reticent.data.load import load, of_python
 from reticent.data.records import Records
 from reticent.errors import InputError
-from reticent.jobs.config import OWN
 from reticent.objectives.relaxloss import RelaxLoss
-from reticent.options import DataOptions, Options
+from reticent.options import OWN, DataOptions, Options
 from reticent.studies import STUDIES
 from reticent.studies.base import Scale, Setting, Study
 
@@ -62,12 +61,12 @@ def key(dataset: Any) -> str:
     return re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-") or "own"
 
 
-def read(dataset: Any, label: str | None, data_dir: str | None) -> OwnTable:
+def read(dataset: Any, reading: DataOptions, data_dir: str | None) -> OwnTable:
     """Read a table: a name of `reticent data list`, a file, or data as they are."""
     if isinstance(dataset, (str, Path)):
-        records, called = load(dataset, data_dir=data_dir, label=label), Path(dataset).name
+        records, called = load(dataset, data_dir=data_dir, **reading.given()), Path(dataset).name
     else:
-        records, called = of_python("dataset", dataset, DataOptions(label=label)), "a table of the user's own"
+        records, called = of_python("dataset", dataset, reading), "a table of the user's own"
     if records.kind != "tabular":
         raise InputError(f"dataset: expected a table, which studies give to an MLP, got records of kind {records.kind}")
     return OwnTable(key(dataset), called, str(dataset) if str(dataset) in DATASETS else OWN, records)

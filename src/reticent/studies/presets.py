@@ -37,8 +37,11 @@ TRAINING: Options = {
 CIFAR: Options = {"dataset": "cifar10", "attacks": ("lira", "rmia"), "augmentation": "none"} | TRAINING
 """CIFAR-10, trained so."""
 
+NARROW_CNN: Options = {"name": "cnn", "widths": (16, 32, 64), "layout": "channels-last"}
+NARROW_RESNET20: Options = {"name": "resnet20", "width": 8, "layout": "channels-last"}
+
 CIFAR_SMALL: Options = CIFAR | {
-    "architecture": {"name": "cnn", "widths": (16, 32, 64)},
+    "architecture": NARROW_CNN,
     "records": 1200,
     "reference": 400,
     "epochs": 30,
@@ -89,7 +92,7 @@ SMALL_CNN = Setting(
 SMALL_RESNET20 = Setting(
     "resnet20",
     "ResNet20 on 1,200 records of CIFAR-10",
-    CIFAR_SMALL | {"architecture": {"name": "resnet20", "width": 8}},
+    CIFAR_SMALL | {"architecture": NARROW_RESNET20},
     network="ResNet",
     unlike=UNLIKE_SMALL,
 )

@@ -14,11 +14,11 @@ from reticent.data.records import Records
 from reticent.errors import InputError, UnknownNameError
 from reticent.findings.study import StudyDocument, Verdict
 from reticent.jobs.base import Reported, Work
-from reticent.options import Options
+from reticent.options import DataOptions, Options
 from reticent.population.train import Callback
 from reticent.population.worker import choose_device
 from reticent.report.files import make_folder, write_file
-from reticent.report.output import STUDY, Output
+from reticent.report.output import EARLIER, STUDY, Output
 from reticent.say.grammar import sentence
 from reticent.say.study import beforehand
 from reticent.spec import identity
@@ -64,7 +64,6 @@ def study(
     settings: Sequence[str] = (),
     seeds: int | None = None,
     dataset: Any = None,
-    label: str | None = None,
     data_dir: str | Path | None = None,
     store: str | Path = "reticent-store",
     out: str | Path | None = None,
@@ -73,6 +72,7 @@ def study(
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
     checked: Callable[[Path], None] | None = None,
+    **reading: Any,
 ) -> Studied:
     """Repeat a paper's table or figure: train, measure, judge each claim, and write our numbers beside the paper's.
 
@@ -87,7 +87,6 @@ def study(
         seeds: how many; by default as the scale says.
         dataset: a table of your own, in the place of the scale's: a file, a pair (x, y), or whatever else
             `reticent.audit` takes. It alone is run; the defender has 1,000 of its records, or a fifth if that is less.
-        label: the label's column, where `dataset` is a csv or Parquet file or a data frame.
         data_dir: where official data files lie.
         store: folder of finished models.
         out: folder for study.html, study.md, study.json and the figures; by default ``reticent-study/NAME-SCALE``, and
@@ -97,6 +96,7 @@ def study(
         progress: called after every model.
         stage: called with words before each part.
         checked: called with the folder, where it holds the report of another study or scale, which this one replaces.
+        **reading: keys of `DataOptions`, how `dataset` is read: ``label``, ``not_features`` ...
 
     Returns:
         The study.
@@ -115,13 +115,13 @@ def study(
         raise UnknownNameError("study", name, STUDIES)
     chosen = STUDIES[name] if isinstance(name, str) else name
     where = None if data_dir is None else str(data_dir)
-    given, data = _settings(chosen, scale, settings, seeds, dataset, label, where)
+    given, data = _settings(chosen, scale, settings, seeds, dataset, DataOptions(**reading), where)
     folder = user_files.path(out) if out is not None else Path("reticent-study") / named(chosen.name, scale, dataset)
     machine: Options = {"store": str(store), "device": choose_device(device)}
     machine |= {"workers": workers} if workers is not None else {}
     output = Output.take(folder, STUDY)
     make_folder(folder / PARTS)
-    if checked is not None and _of_another(folder, chosen.name, scale):
+    if checked is not None and _of_another(folder / EARLIER, chosen.name, scale):
         checked(folder)
     work, clock, kept = Work(stage, progress), time.perf_counter(), 0
     if told := beforehand(*chosen.untellable(given)):
@@ -173,18 +173,18 @@ def _settings(
     settings: Sequence[str],
     seeds: int | None,
     dataset: Any,
-    label: str | None,
+    reading: DataOptions,
     data_dir: str | None,
 ) -> tuple[Scale, dict[str, Records]]:
     """Take the settings that are run, with their data."""
     whole = study.scale(scale)
     if dataset is None:
-        if label is not None:
-            raise InputError(f"label: is the column of a table of your own, got {label!r} and no dataset: give one")
+        for key in reading.given():
+            raise InputError(f"{key}: says how a table of your own is read, and no dataset is given: give one")
         given = _scale(whole, settings, seeds)
         return given, _data(given.settings, data_dir)
     replaced = own_table.table(study, scale)
-    own = own_table.read(dataset, label, data_dir)
+    own = own_table.read(dataset, reading, data_dir)
     about = f"{own.called}, trained, defended and attacked as the scale has it of {replaced.label}."
     given = _scale(replace(whole, settings=(own.setting(replaced),), about=about), settings, seeds)
     return given, {own.key: own.records}

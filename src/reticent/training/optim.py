@@ -3,7 +3,8 @@
 Adam, AdamW and SGD call PyTorch's fused kernels without what ``torch.optim`` wraps around them; the numbers are those
 of ``torch.optim`` with ``fused=True``, bit for bit. What is saved is the import of PyTorch's compiler, which the first
 ``torch.optim`` object of a process causes (1.6 s), and what is done around each step, which counts where networks are
-small. Where a version of PyTorch has no kernel of the known form, ``torch.optim`` takes the steps.
+small. Where a version of PyTorch has no kernel of the known form, and where a parameter is a part of a larger tensor,
+which the kernels would misread, ``torch.optim`` takes the steps.
 
 Papers: Kingma and Ba (2015), Adam; Loshchilov and Hutter (2019), AdamW; Sutskever et al. (2013), momentum.
 """
@@ -43,7 +44,8 @@ class Optimizer:
         self, parameters: Sequence[nn.Parameter], rate: float, weight_decay: float, kernel: str, moments: int
     ) -> None:
         self.parameters, self.rate, self.weight_decay = list(parameters), rate, weight_decay
-        self.fused = usable(kernel)
+        self._dense = all(torch.empty_like(p).stride() == p.stride() for p in self.parameters)
+        self.fused = usable(kernel) and self._dense
         self._kernel: Any = getattr(torch, kernel, None)
         # One object a parameter: then it does not matter which parameters have a gradient in which step.
         self._wrapped = [] if self.fused else [self._torch(p) for p in self.parameters]
@@ -57,6 +59,9 @@ class Optimizer:
     @torch.no_grad()
     def step(self) -> None:
         """Update every parameter that has a gradient."""
+        for p in self.parameters:
+            if p.grad is not None and p.grad.stride() != p.stride():  # Kernels take numbers in the order of memory.
+                p.grad = torch.empty_like(p).copy_(p.grad)
         gradients = [p.grad for p in self.parameters]
         if self.fused:
             step_together(
@@ -123,7 +128,7 @@ class Adam(Optimizer):
 
     def _torch(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
         kind = torch.optim.AdamW if self._decoupled else torch.optim.Adam
-        return kind([parameter], lr=self.rate, weight_decay=self.weight_decay, fused=True)
+        return kind([parameter], lr=self.rate, weight_decay=self.weight_decay, fused=self._dense)
 
     def _kept(self) -> list[list[Tensor]]:
         return [*self._moments, self._each]
@@ -164,7 +169,7 @@ class Sgd(Optimizer):
 
     def _torch(self, parameter: nn.Parameter) -> torch.optim.Optimizer:
         return torch.optim.SGD(
-            [parameter], self.rate, self._momentum, 0, self.weight_decay, nesterov=self._nesterov, fused=True
+            [parameter], self.rate, self._momentum, 0, self.weight_decay, nesterov=self._nesterov, fused=self._dense
         )
 
     def _update(self, parameters: list[Tensor], gradients: list[Tensor], *kept: list[Tensor]) -> None:

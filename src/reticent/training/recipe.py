@@ -104,6 +104,9 @@ class Recipe(Spec):
     """End after so many epochs (2.5 ends in the middle of the third) of the `epochs` that the schedule is made for."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """bfloat16 runs the forward pass under autocast; weights and signals stay float32."""
+    retrain: str | None = None
+    """Train anew, beside the models that the store has: a name of yours for the new ones, by which the same command
+    finds them again. For changes that are not seen, as of an environment variable or an installed package. [none]"""
 
     @model_validator(mode="after")
     def _consistent(self) -> Any:

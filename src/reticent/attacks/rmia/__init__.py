@@ -21,9 +21,14 @@ from reticent.attacks.base import AttackEntry, Problem
 from reticent.attacks.rmia import ratios, slopes
 from reticent.attacks.rmia.dominance import beaten
 from reticent.attacks.rmia.options import Rmia, fits, needs
-from reticent.signals.matrix import Floats
+from reticent.attacks.softmax import log_sum
+from reticent.errors import InputError
+from reticent.signals.matrix import Floats, Signals
 
 __all__ = ["ENTRY", "Rmia", "score"]
+
+NORMALISED = 1e-3
+"""Logits of which the exponentials sum to one, so nearly, are logarithms of probabilities."""
 
 
 def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
@@ -36,6 +41,8 @@ def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
     O(T N Z Q). ``a="auto"`` adds a pass over the signals and 44 counts a target. Memory: that of the scores for each
     query, in a temporary file where they are large, and a block.
     """
+    if spec.taylor:
+        _check_constant(spec, problem.signals)
     queries = spec.queries or problem.signals.queries
     alone = spec.population == "others" or spec.score == "log-ratio"
     problem = replace(problem, population=None) if alone else problem
@@ -58,6 +65,18 @@ def score(spec: Rmia, problem: Problem, rng: np.random.Generator) -> Floats:
 
     threads.each(scored, range(len(scores)), scores.size, step="scores")
     return scores
+
+
+def _check_constant(spec: Rmia, signals: Signals) -> None:
+    """Refuse logarithms of probabilities: a Taylor polynomial depends on the constant that they have lost."""
+    assert signals.logits is not None, "`fits` refuses others"
+    block = next(signals.blocks(signals.classes))
+    if np.abs(log_sum(np.asarray(signals.logits[[0], block], dtype=np.float64))).max() < NORMALISED:
+        raise InputError(
+            f"rmia: signal={spec.signal!r} depends on a constant that all logits of a record share, and these are "
+            "logarithms of probabilities, which have lost it: give the logits from before the softmax, or use "
+            "signal='softmax'"
+        )
 
 
 ENTRY = AttackEntry(

@@ -27,7 +27,7 @@ class Rmia(Spec):
     a: Annotated[float, Ge(0), Le(1)] | Literal["auto"] = "auto"
     """Offline: slope of the line that gives IN from OUT probabilities; "auto" chooses it on references."""
     signal: Formula = "softmax"
-    """How a probability is made from logits."""
+    """How a probability is made from logits; taylor and sm-taylor need those from before the softmax."""
     temperature: Annotated[float, Gt(0)] | Literal["auto"] = "auto"
     """What logits are divided by; "auto" is 2, as the paper has it for CIFAR-10, CINIC-10 and Purchase100, where the
     logits behind every query used are known, and 1 where only margins are."""
@@ -49,7 +49,12 @@ class Rmia(Spec):
     @property
     def odd(self) -> bool:
         """Whether probabilities can be negative."""
-        return self.signal in {"taylor", "sm-taylor"} and self.degree % 2 == 1
+        return self.taylor and self.degree % 2 == 1
+
+    @property
+    def taylor(self) -> bool:
+        """Whether the signal is a polynomial of logits."""
+        return self.signal in {"taylor", "sm-taylor"}
 
     def margins_suffice(self, temperature: float, classes: int) -> bool:
         """Whether the margin says all that the signal needs."""

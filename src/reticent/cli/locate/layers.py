@@ -3,11 +3,16 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from reticent.cli.flags import Flags, Several
+from reticent.cli.flags import Flags, Several, flags, silent
+
+
+@flags(*silent("locate layers"), show=False)
+class Asked(Flags):
+    """What to train, and how."""
 
 
 def layers(
-    flags: Flags = Flags(),  # noqa: B008
+    flags: Asked = Asked(),  # noqa: B008
     *,
     stage: Several = None,
     seeds: int | None = None,

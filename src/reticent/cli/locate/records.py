@@ -3,14 +3,19 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from reticent.cli.flags import Flags, Switch
+from reticent.cli.flags import Flags, Switch, flags, silent
+
+
+@flags(*silent("locate records"), show=False)
+class Asked(Flags):
+    """What to train, and how."""
 
 
 def records(
     run: Path | None = None,
     *,
     without_references: Switch = False,
-    flags: Flags = Flags(),  # noqa: B008
+    flags: Asked = Asked(),  # noqa: B008
     **options: str,
 ) -> Sequence[Path]:
     """Say of each record how exposed it is and how far it is memorised, from a population of models.

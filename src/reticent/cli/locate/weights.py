@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from reticent.cli.flags import Flags, initial_state
+from reticent.cli.flags import Flags, flags, initial_state, silent
+
+
+@flags(*silent("locate weights"), show=False)
+class Asked(Flags):
+    """What to train, and how."""
 
 
 def weights(
@@ -16,7 +21,7 @@ def weights(
     seeds: int = 1,
     steps: int | None = None,
     unlearning: float | None = None,
-    flags: Flags = Flags(),  # noqa: B008
+    flags: Asked = Asked(),  # noqa: B008
     **options: str,
 ) -> Sequence[Path]:
     """Score every weight: how much it leaks of membership, and how much the network learns by it.

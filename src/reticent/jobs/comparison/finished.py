@@ -9,10 +9,10 @@ from reticent.findings.audit import AuditDocument
 from reticent.jobs.attack import audited, runnable
 from reticent.jobs.comparison.for_all import ForAll, dotted, for_all
 from reticent.jobs.comparison.pairing import RowSpec, Shared
-from reticent.jobs.config import OWN, Job, gather
+from reticent.jobs.config import Job, gather
 from reticent.jobs.read_audit import read_document
 from reticent.jobs.signals_file import read_signals
-from reticent.options import SHORT, AuditConfig, Options, spelled
+from reticent.options import OWN, SHORT, AuditConfig, Options, spelled
 from reticent.say.grammar import agree
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent.errors import InputError
-from reticent.report.output import AUDIT, COMPARISON, Output, check_folder
+from reticent.report.output import AUDIT, COMPARISON, EARLIER, Output, check_folder, set_aside
 
 
 class RowFolders:
@@ -16,7 +16,7 @@ class RowFolders:
         """Take the folder of a comparison."""
         self._inputs, self._taken = list(inputs), set[str]()
         self.output = Output.take(out, COMPARISON, self._inputs, kind)
-        self._earlier = COMPARISON.earlier(out)
+        self._earlier = COMPARISON.earlier(out / EARLIER)
 
     def take(self, name: str, kind: str) -> Output:
         """Take the folder of a row that is known before anything runs."""
@@ -33,11 +33,10 @@ class RowFolders:
 
     def replaced(self, name: str, output: Output) -> str | None:
         """Say that a row will replace an audit that is of no earlier comparison here."""
-        if self._earlier is not None or AUDIT.earlier(output.folder) is None:
+        aside = set_aside(output.folder, AUDIT)
+        if self._earlier is not None or aside is None:
             return None
-        return (
-            f"{output.folder} holds an earlier audit, which the row {name} will replace; to keep it, give another --out"
-        )
+        return f"{output.folder} holds an earlier audit: it lies in {aside} until the row {name} replaces it"
 
     def left(self) -> list[str]:
         """Say which folders are of rows that only an earlier comparison had."""

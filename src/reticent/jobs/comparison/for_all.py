@@ -12,9 +12,9 @@ from reticent.errors import InputError
 from reticent.jobs import attack_inputs, replicas
 from reticent.jobs.attacks import gather_attacks
 from reticent.jobs.comparison.sources import Source
-from reticent.jobs.config import OWN, Job, by_record, chosen, prepare
+from reticent.jobs.config import Job, by_record, chosen, prepare
 from reticent.jobs.defenses import has_defense
-from reticent.options import AttackConfig, AuditConfig, DataOptions, Options
+from reticent.options import OWN, AttackConfig, AuditConfig, DataOptions, Options
 from reticent.spec import text
 
 
@@ -49,6 +49,7 @@ class ForAll:
             config = chosen(None, {**source, **values})
         else:
             config = chosen(source if isinstance(source, AuditConfig) else Path(source), values)
+        by_record(config)
         if self._own is not None:
             if config.given() != self._asked().given():
                 raise InputError("the columns of one data frame are read in one way: give label and the like for all")
@@ -64,7 +65,6 @@ class ForAll:
 
     def _with_unaware(self, job: Job) -> Job:
         """Ask for the attacker who does not know of the defense, where there is one to know of."""
-        by_record(job.config)
         if not self._unaware or not has_defense(job.population.recipe):
             return job
         replicas.check(job.attacks, job.population.recipe, unaware=True)

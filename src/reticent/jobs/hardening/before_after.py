@@ -195,6 +195,7 @@ def findings(
             weights=str(weights) if isinstance(weights, (str, Path)) else None,
             parameters=after.made[0].facts.parameters,
             initial=ready.origin,
+            no_sign=ready.no_sign,
         ),
         data=RepairData(
             **dict(document.data_facts(records)),
@@ -211,6 +212,8 @@ def findings(
             notices=facts.notices,
             tuning_epochs=procedure.tuning_epochs(ready.after.recipe),
             goes_on=procedure.goes_on(ready.after.recipe),
+            by_default=ready.by_default,
+            held=ready.held,
         ),
         references=ready.target,
         before=before.found,

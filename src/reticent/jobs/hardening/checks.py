@@ -10,18 +10,23 @@ from torch import Tensor, nn
 
 from reticent import usercode
 from reticent.attacks import Offer, check_membership, check_offer
+from reticent.auditing.intervals import auc_interval
+from reticent.auditing.roc import auc
 from reticent.data.membership import Membership
 from reticent.data.roles import Roles
 from reticent.errors import InputError, ModelError, SpecError
+from reticent.findings.harden import HeldLoss
 from reticent.findings.locate import Origin
+from reticent.findings.numbers import Area
 from reticent.jobs import attack_inputs, replicas
 from reticent.jobs.attacks import before_training, build_attacks
 from reticent.jobs.config import BY_KIND, DEFAULT_MODELS, executor
 from reticent.jobs.defenses import defended, parts_of, undefended
-from reticent.jobs.document import unlearned
+from reticent.jobs.document import renamed, unlearned
 from reticent.jobs.hardening.roles import Asked, Sorted, gathered
 from reticent.jobs.locate.source import Weights, origin, states
 from reticent.jobs.recipes import at_delta, build_recipe
+from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Examples
 from reticent.options import AuditConfig, Options
 from reticent.population import stacking
@@ -34,6 +39,7 @@ from reticent.procedures.recipe_checks import check_records, needs
 from reticent.rounding import percent
 from reticent.say import harden as say
 from reticent.signals.ask import Seen, ask, asked_again
+from reticent.signals.matrix import log_probability
 from reticent.signals.queries import Queries
 from reticent.spec import Spec
 from reticent.store import at
@@ -55,6 +61,7 @@ class Ready:
         left_out: why attacks are left out, by name, where all that fit are asked for.
         seen: what the model says of the audited records.
         untaught: that the model may have learned nothing, in a sentence; empty if it has.
+        no_sign: how well its loss tells members from non-members, where that may be chance.
     """
 
     config: AuditConfig
@@ -72,6 +79,26 @@ class Ready:
     seen: Seen
     executor: Executor
     untaught: str = ""
+    no_sign: Area | None = None
+
+    @property
+    def by_default(self) -> bool:
+        """Whether nothing was said of how the model was trained."""
+        return not self.config.recipe.keys() - {"architecture"}
+
+    @property
+    def held(self) -> HeldLoss | None:
+        """The loss that the objective holds, where the model has a lower one on non-members."""
+        spec = self.after.recipe.objective
+        option = OBJECTIVES[spec.method].level
+        others = ~self.membership.matrix[self.target]
+        level, loss = float(getattr(spec, option, 0.0)), float(-log_probability(self.seen.margins[others, 0]).mean())
+        return HeldLoss(objective=spec.method, option=option, level=level, loss=loss) if level > loss else None
+
+    def doubts(self) -> list[str]:
+        """Say what there is to know of the model and its records before anything is trained."""
+        told = [say.no_sign(self.no_sign)] if self.no_sign is not None else []
+        return [*filter(None, [self.untaught]), *told, *([say.BY_DEFAULT] if self.by_default else [])]
 
     @property
     def target(self) -> int:
@@ -136,6 +163,10 @@ def ready(
     attacks, left_out = before_training(config, attacks, fits, answers=membership.matrix.shape[1])
     materials = _materials(known, torch.device(trainer.device))
     trained, initially, where, seen, untaught = _model(recipe, weights, initial, materials, after, membership)
+    row = membership.matrix[-1]
+    area = Area(
+        value=float(auc(seen.margins[:, 0], row)), interval=auc_interval(seen.margins[:, 0], row, config.confidence)
+    )
     return Ready(
         config=config,
         defense=defense,
@@ -152,6 +183,7 @@ def ready(
         seen=seen,
         executor=trainer,
         untaught=untaught,
+        no_sign=None if area.shown else area,
     )
 
 
@@ -213,22 +245,26 @@ def _model(
         raise InputError("the initial state is the same as the weights: expected the state before training")
     audited = materials.prepare.examples(population.records, population.roles.audited)
     seen = asked(network, audited, materials, str(recipe.architecture.method), streams)
-    told = _learned(seen.accuracy(population.records.y[population.roles.audited]), membership, population)
+    told = _learned(seen, membership, population)
     return trained, initially, origin(initial), seen, told
 
 
-def _learned(correct: NDArray[np.bool_], membership: Membership, population: Population) -> str:
+def _learned(seen: Seen, membership: Membership, population: Population) -> str:
     """Check that the model knows its members better than naming one class would; say if that may be chance."""
-    row = membership.matrix[-1]
-    labels = population.records.y[population.roles.audited][row]
+    row, labels = membership.matrix[-1], population.records.y[population.roles.audited]
+    correct, labels = seen.accuracy(labels), labels[row]
     commonest = float(np.bincount(labels).max() / len(labels))
     share = float(correct[row].mean())
     if share <= commonest:
         scale = " (pictures: give --mean and --std, as the model was trained with)"
+        told = renamed(seen.logits[row].argmax(axis=1), labels)
+        asked = (
+            "are the members, their labels, the order of the classes (scikit-learn's is that of classes_) and the "
+            f"scale of the inputs those that it was trained with{scale if population.records.kind == 'image' else ''}?"
+        )
         raise InputError(
             f"the model labels {percent(share)} of its members correctly, and always naming one class would "
-            f"label {percent(commonest)}: expected a model that learned them; are the members, their labels and the "
-            f"scale of the inputs those that it was trained with{scale if population.records.kind == 'image' else ''}?"
+            f"label {percent(commonest)}: expected a model that learned them; {told or asked}"
         )
     chance = unlearned(population.models, share, commonest, len(labels))
     return "" if chance is None else say.untaught(chance.problem)

@@ -16,6 +16,7 @@ from reticent.jobs.hardening.checks import Ready
 from reticent.population.population import TrainingRun
 from reticent.procedures import PROCEDURES, Trained
 from reticent.procedures.base import snapshot
+from reticent.procedures.user import check_read, files_read
 from reticent.sparsify.masks import Masks, of_masks
 from reticent.spec import canonical, full, identity
 from reticent.store import Draft, Store
@@ -48,6 +49,8 @@ def repaired(ready: Ready, store: Store) -> Repaired:
     run_id = named(ready)
     run, made = store.found_or_made(run_id, partial(_make, ready))
     facts, masks = run.read(RepairFacts), Masks()
+    if made is None:
+        check_read(ready.after.recipe, facts.read)
     if facts.sparsity is not None:
         masks = of_masks(load_file(run.file("artefacts.safetensors")))
     return Repaired(run_id, load_file(run.file("weights.safetensors")), masks, facts, fresh=made is not None)
@@ -115,6 +118,7 @@ def _make(ready: Ready, draft: Draft) -> Trained:
     draft.facts = RepairFacts(
         **dict(made.facts),
         model=ready.target,
+        read=files_read(recipe),
         data=ready.sorted.records.name,
         seconds=time.perf_counter() - started,
         peak_memory_bytes=memory.bytes,

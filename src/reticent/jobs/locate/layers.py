@@ -27,9 +27,9 @@ from reticent.findings.locate import (
 from reticent.findings.training import OnsetFacts
 from reticent.jobs import document
 from reticent.jobs.base import Reported, Work
-from reticent.jobs.config import Job, by_record, called
+from reticent.jobs.config import Job, called
 from reticent.jobs.locate.networks import ALL, HALVES, Key, Network, Networks
-from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
+from reticent.jobs.locate.options import divided, refuse, taken
 from reticent.locate.feature_maps import map_distances
 from reticent.locate.layers import Contrast, Layers
 from reticent.locate.onset import judged
@@ -48,8 +48,6 @@ from reticent.training.run import batch_sizes
 Stages = tuple[StageFound, ...]
 OUT = "reticent-layers"
 """Folder for the page and the numbers, where none is given."""
-SILENT = (*ATTACKING, "models", "queries")
-"""Keys of an audit that mean nothing here."""
 BINS = 40
 """Of each histogram."""
 OUTSIDE = 0.0005
@@ -121,9 +119,8 @@ def prepare(config: AuditConfig | str | Path | None, values: Asked) -> tuple[Job
     """Check what was asked for."""
     given, rest = divided(values, OWN)
     trains = "which trains a network on all records and one on each half: give --seeds, how often it repeats that"
-    refuse(rest, "locate layers", SILENT, models=trains)
-    job = called(config, rest)
-    by_record(job.config)
+    refuse(rest, "locate layers", models=trains)
+    job = called(config, rest, units=False)
     return job, _options(given, job)
 
 

@@ -6,21 +6,8 @@ from typing import Any
 
 from reticent.errors import SpecError
 from reticent.jobs.attacks import put
-from reticent.options import AuditConfig, Options
+from reticent.options import SILENT, AuditConfig, Options
 from reticent.report.output import Form, Output
-
-ATTACKING = (
-    "attacks",
-    "attack",
-    "control",
-    "also_non_adaptive",
-    "delta",
-    "promised_epsilon",
-    "group_by",
-    "population",
-    "format",
-)
-"""Keys of an audit's attacks and of its report."""
 
 
 def divided(values: Options, own: Iterable[str]) -> tuple[Options, Options]:
@@ -35,14 +22,13 @@ def divided(values: Options, own: Iterable[str]) -> tuple[Options, Options]:
     return tree, rest
 
 
-def refuse(values: Options, command: str, keys: Iterable[str], models: str = "") -> None:
+def refuse(values: Options, command: str, models: str = "") -> None:
     """Refuse what a command would not heed; a file may hold it, since it may be that of an audit.
 
     `models` says how many models the command trains, and what to give in place of their number.
     """
-    meaningless = set(keys)
     for key, value in values.items():
-        if value is not None and key.replace("__", ".").split(".")[0] in meaningless:
+        if value is not None and key.replace("__", ".").split(".")[0] in SILENT[command]:
             told = f", {models}" if key == "models" else ": leave it out"
             raise SpecError(f"{key}: means nothing to reticent {command}{told}", [key])
 

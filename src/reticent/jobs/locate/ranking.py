@@ -16,8 +16,8 @@ from reticent.findings.records import PICTURED
 from reticent.findings.training import TrainingFacts
 from reticent.jobs import document
 from reticent.jobs.base import Reported, Work
-from reticent.jobs.config import Job, by_record, called
-from reticent.jobs.locate.options import ATTACKING, refuse, taken
+from reticent.jobs.config import Job, called
+from reticent.jobs.locate.options import refuse, taken
 from reticent.locate.last_layer import Answers, answers
 from reticent.locate.leverage import last_layer
 from reticent.locate.loss_trace import interquartile
@@ -38,8 +38,6 @@ from reticent.training.recipe import Recipe
 
 OUT = "reticent-ranking"
 """Folder for the files, where none is given."""
-SILENT = (*ATTACKING, "models", "queries", "replicates", "confidence")
-"""Keys of an audit that mean nothing here."""
 LISTED = 50
 """Members that the document lists, of the first by each ranking; ``records.csv`` has all."""
 TOP = 0.05
@@ -95,9 +93,8 @@ def rank_members(
         >>> print(found.members[0].record)  # doctest: +SKIP
     """
     command, trains = "locate records --without-references", "which trains one model: leave it out"
-    refuse(values, command, SILENT, models=trains)
-    job = called(config, values, attacked=False)
-    by_record(job.config)
+    refuse(values, command, models=trains)
+    job = called(config, values, attacked=False, units=False)
     check(job.population.recipe)
     out, work = taken(job.config, OUT, RANKING, [job.config.dataset], checked), Work(stage)
     ids, records = job.population.roles.audited, job.records

@@ -19,10 +19,10 @@ from reticent.findings.records import COLUMNS, GROUP, PICTURED, RecordRow
 from reticent.jobs import document
 from reticent.jobs.base import RecordsReported, Work
 from reticent.jobs.comparison.sources import Finished, place
-from reticent.jobs.config import OWN, Job, by_record, called, gather
-from reticent.jobs.locate.options import ATTACKING, refuse, taken
+from reticent.jobs.config import Job, called, gather
+from reticent.jobs.locate.options import refuse, taken
 from reticent.jobs.read_audit import read_document
-from reticent.options import AuditConfig, Options
+from reticent.options import OWN, AuditConfig, Options
 from reticent.population.in_store import using
 from reticent.population.stored_signals import signals
 from reticent.population.train import Callback, train
@@ -41,8 +41,6 @@ LISTED = 100
 """Records that ``records.json`` lists, of the most exposed and of the most memorised; ``records.csv`` has all."""
 MEMORISED = 0.5
 """From this memorisation on, a record is called memorised."""
-SILENT = tuple(key for key in ATTACKING if key != "group_by")
-"""Keys of an audit that mean nothing here."""
 WHOLE = frozenset({"record", "label", "models_in", "models_out"})
 """Columns of ``records.csv`` that hold whole numbers."""
 
@@ -90,9 +88,8 @@ def locate_records(
     if isinstance(source, (str, Path)) and Path(source).suffix != ".toml":
         return again(user_files.path(source), values, checked)
     if source is None or isinstance(source, (str, Path, AuditConfig)):
-        refuse(values, "locate records", SILENT)
-        job = called(source, values, attacked=False)
-        by_record(job.config)
+        refuse(values, "locate records")
+        job = called(source, values, attacked=False, units=False)
         return run(job, progress=progress, stage=stage, checked=checked)
     return again(place(source), values, checked)
 

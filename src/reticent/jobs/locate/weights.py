@@ -16,7 +16,7 @@ from reticent.findings.locate import InitialState, ScoredModel, WeightsDocument,
 from reticent.jobs.base import Reported, Work
 from reticent.jobs.config import KEYS, asked, by_record, prepare
 from reticent.jobs.locate.numbers import by_kind, by_layer, held, known
-from reticent.jobs.locate.options import ATTACKING, divided, refuse, taken
+from reticent.jobs.locate.options import divided, refuse, taken
 from reticent.jobs.locate.scores import read_scores, scored
 from reticent.jobs.locate.source import Source, Weights, of_own, of_population
 from reticent.locate.layer_kinds import layer_kinds
@@ -102,13 +102,15 @@ def locate_weights(
     """
     own, rest = divided(values, ["scoring"])
     scoring = Scoring(**own.get("scoring", {}))
-    refuse(rest, "locate weights", ATTACKING)
+    refuse(rest, "locate weights")
     for key in rest:
         if key in Scoring.model_fields and key not in KEYS:
             raise SpecError(f"{key}: is an option of the scoring: give it as scoring__{key}")
     if seeds < 1:
         raise InputError(f"seeds: expected 1 or more, got {seeds}")
     given = network is not None or weights is not None
+    if given:
+        refuse(rest, "locate weights --weights")
     if given and model:
         raise InputError(
             f"model: says which model of a population is scored, got {model} beside a model of your own: leave it out"

@@ -10,6 +10,7 @@ from reticent.report import blocks as b
 from reticent.report.cells import estimate, rate, unmeasurable
 from reticent.report.pictures import audit as pictures
 from reticent.rounding import count, decimals, duration, fraction, level, percent
+from reticent.say.evidence import by_labels
 from reticent.say.grammar import alarms, short
 
 HISTOGRAMS = 9
@@ -57,7 +58,7 @@ def table(document: AuditDocument, audits: Sequence[Audit]) -> list[b.Block]:
         b.Heading("Every attack that was tried", "attacks", only=b.PAGE),
         b.Prose(intro, only=b.PAGE),
         b.table("What each attack finds", heads, rows, strong=0),
-        *([b.Bullets(missing)] if missing else []),
+        b.Bullets((*missing, by_labels(audits, brought=document.recipe is None))),
         *b.only(b.TERMINAL, *map(b.Notice, dict.fromkeys(one.sentence for one in document.left_out))),
         b.Prose(legend, "note", only=b.TEXTS),
         *claimed(audits),

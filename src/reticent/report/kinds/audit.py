@@ -23,12 +23,13 @@ from reticent.report.kinds import (
     record_table,
     trust,
 )
-from reticent.rounding import around, count, decimals, fraction, interval, level, percent, percent_beside
-from reticent.say import exposed_group
+from reticent.rounding import around, count, decimals, fraction, joined, level, percent
+from reticent.say import exposed_group, next_steps, record_tests
 from reticent.say import records as say_records
 from reticent.say import verdict as say
 from reticent.say.glossary import GLOSSARY
 from reticent.say.grammar import plural, short
+from reticent.say.population import noun, repeated, several_records
 from reticent.say.trust import detectable
 
 TONES: dict[Leak, b.Tone] = {Leak.FOUND: "bad", Leak.NOT_FOUND: "good", Leak.CANNOT_TELL: "unsure"}
@@ -62,7 +63,8 @@ def audit(
         brand="membership-privacy audit",
         section="Membership privacy",
         blocks=(
-            _banner(document, name, word),
+            _banner(document, name, word, listed=bool(rows)),
+            *b.only(b.DOCUMENTS, *_next(document)),
             b.Heading("Evidence", "evidence", "Evidence", level=2, only=b.DOCUMENTS),
             *attacks.table(document, audits),
             *importance.blocks(audits),
@@ -73,14 +75,15 @@ def audit(
             *trust.non_adaptive(document, audits),
             *trust.control(document, audits),
             *b.only(b.PAGE, *models.blocks(document, audits[0])),
-            *groups.blocks(document.groups, document.data.class_names),
+            *groups.blocks(document.groups, document.data.class_names, document.verdict.group),
             *_records(document, rows, thumbnails or {}, units),
             *_method(document, audits),
             *b.only(b.DOCUMENTS, *method.limits("audit", document.verdict.cannot_say)),
-            *b.only(b.TERMINAL, *(b.Notice(notice) for notice in document.population.notices)),
+            *b.only(b.TERMINAL, *map(b.Notice, _noticed(document))),
             *b.only(b.TERMINAL, *map(b.Notice, models.unlearned(document, NAMED))),
             *([] if (heavy := document.outweighing) is None else [b.Notice(heavy.sentence, only=b.TERMINAL)]),
             *method.glossary(GLOSSARY.items()),
+            *b.only(b.TERMINAL, *_next(document)),
         ),
         files=b.coded(
             "The same numbers are in `audit.json`, one line a record in `records.csv`"
@@ -88,6 +91,13 @@ def audit(
         ),
         version=document.environment.reticent,
     )
+
+
+def _noticed(document: AuditDocument) -> list[str]:
+    """Say on a terminal what must not wait until the page is read."""
+    data, tests = document.data, document.records
+    named = [] if tests is None or not (data.roles or {}).get("population") else [record_tests.named(tests.named)]
+    return [*document.population.notices, *repeated(data.duplicates or 0), *several_records(data.persons), *named]
 
 
 def tone(said: Verdict) -> b.Tone:
@@ -100,19 +110,25 @@ def ordered(document: AuditDocument) -> list[Audit]:
     return sorted(document.attacks, key=lambda one: (one.name != document.verdict.attack, -one.auc.mean))
 
 
-def _banner(document: AuditDocument, name: b.Name, word: str) -> b.Banner:
-    said, population = document.verdict, document.population
+def _banner(document: AuditDocument, name: b.Name, word: str, *, listed: bool) -> b.Banner:
+    said, population, what = document.verdict, document.population, noun(document.data.unit)
     could = None if document.control is None else document.control.detectable
     power = "" if could is None or said.leak is Leak.FOUND else f"{detectable(could)} "
-    meaning = f"{say.meaning(said, population)} {power}"
+    meaning = f"{say.meaning(said, population, what)} {power}"
     sick = population.unlearned
     warning: b.Text = (
         b.Strong(f"{sick} of {plural(population.models, 'model')} did not learn."),
         " ",
         b.Link("Which.", "health"),
     )
-    shown = () if said.group is None else (b.Card(*exposed_group.card(said.group, document.data.class_names)),)
-    cards = (*_odds(said), *_cards(said), *shown, *((epsilon.card(document.epsilon),) if document.epsilon else ()))
+    person: tuple[b.Text, ...] = (" ", b.Link("What it says of one person.", "one-person")) if listed else ()
+    shown = () if said.group is None else (b.Card(*exposed_group.card(said.group, document.data.class_names, what)),)
+    cards = (
+        *_odds(said, what),
+        *_cards(said),
+        *shown,
+        *((epsilon.card(document.epsilon),) if document.epsilon else ()),
+    )
     return b.Banner(
         about=("Audit of ", b.Strong(name), f": {method.scale(document.data, population.models)}"),
         sentence=said.sentence,
@@ -120,7 +136,8 @@ def _banner(document: AuditDocument, name: b.Name, word: str) -> b.Banner:
         word=word,
         blocks=(
             b.Prose(said.detail),
-            b.Prose((meaning, b.Link("What this audit cannot say.", "limits")), only=b.PAGE),
+            *(b.Prose(told, only=b.TEXTS) for told in say.counted(said, what)),
+            b.Prose((meaning, b.Link("What this audit cannot say.", "limits"), *person), only=b.PAGE),
             b.Cards(cards, only=b.PAGE),
             *([b.Notice(warning, "bad", only=b.PAGE)] if sick else []),
         ),
@@ -128,19 +145,31 @@ def _banner(document: AuditDocument, name: b.Name, word: str) -> b.Banner:
     )
 
 
-def _odds(said: Verdict) -> list[b.Bars]:
+def _next(document: AuditDocument) -> tuple[b.Block, ...]:
+    """Say what to do now, with which command."""
+    steps = next_steps.after(document)
+    if not steps:
+        return ()
+    told = tuple((f"{what}: ", b.Code(command)) if command else f"{what}." for what, command in steps)
+    return b.Heading("What to do next", "next", "Next", level=2), b.Bullets(told)
+
+
+def _odds(said: Verdict, what: str) -> list[b.Bars]:
     """Turn the verdict's rates into counts of records, which people judge better than rates."""
-    if said.tpr is None or not said.fpr or said.tied or said.excess is not None:  # Ties flag fewer than the rate.
+    odds, ends = say.odds(said), said.tpr_interval
+    if odds is None:
         return []
-    base, ends = max(1000, round(10 / said.fpr)), said.tpr_interval
-    full = max(said.tpr, said.fpr, ends[1] if ends else 0.0) * 1.04
-    found: b.Text = (b.Strong(count(round(base * said.tpr))), " training records are found")
-    wrong: b.Text = (b.Strong(count(round(base * said.fpr))), " others are taken for them")
+    base, found, wrong = odds
+    full = max(found / base, wrong / base, ends[1] if ends else 0.0) * 1.04 * base
     bars = (
-        b.Bar(found, said.tpr / full, interval=(ends[0] / full, ends[1] / full) if ends else None),
-        b.Bar(wrong, said.fpr / full, style="others"),
+        b.Bar(
+            (b.Strong(count(found)), f" training {what}s are found"),
+            found / full,
+            interval=(base * ends[0] / full, base * ends[1] / full) if ends else None,
+        ),
+        b.Bar((b.Strong(count(wrong)), " others are taken for them"), wrong / full, style="others"),
     )
-    return [b.Bars(f"Of {count(base)} training records, and of {count(base)} others", bars)]
+    return [b.Bars(f"Of {count(base)} training {what}s, and of {count(base)} others", bars)]
 
 
 def _cards(said: Verdict) -> list[b.Card]:
@@ -148,8 +177,7 @@ def _cards(said: Verdict) -> list[b.Card]:
     cards = []
     if said.fpr:
         write = partial(percent, digits=decimals(said.fpr))
-        held = partial(percent_beside, limit=said.chance or said.fpr, digits=decimals(said.fpr))
-        ends = "" if said.tpr_interval is None else f"interval {interval(said.tpr_interval, held)}; "
+        ends = "" if said.tpr_interval is None else f"interval {joined(say.share_ends(said))}; "
         shown: b.Text = (write(said.tpr), b.Footnote(TIES)) if said.tied else write(said.tpr)
         beyond = None if said.excess is None else said.excess.at(said.fpr)
         note = f"{ends}chance {say.guessing(said)}"
@@ -178,14 +206,15 @@ def _records(
     tested = document.records.sentences if document.records is not None else ()
     said += [b.Prose(sentence, only=b.DOCUMENTS) for sentence in tested]
     heading = b.Heading("The records", "records", "Records", level=2, only=b.DOCUMENTS)
+    confidence = document.verdict.confidence
     if not rows:
         return [heading, *said] if said else []
     return [
         heading,
         b.Prose(say_records.by_unit(document.data) + say_records.order(document.exposure), only=b.PAGE),
         *said,
-        *b.only(b.PAGE, *record_table.of_units(units, document.data.unit or "")),
-        *b.only(b.PAGE, *record_table.listing(rows, thumbnails)),
+        *b.only(b.PAGE, *record_table.of_units(units, document.data.unit or "", confidence)),
+        *b.only(b.PAGE, *record_table.listing(rows, thumbnails, confidence)),
         b.Heading("What this says of one person", "one-person", only=b.PAGE),
         b.Bullets(tuple(say_records.one_person(document.exposure, document.data)), only=b.PAGE),
         b.Prose(b.coded("Answers in full, with an example: `docs/one_person.md` of reticent."), "note", only=b.PAGE),

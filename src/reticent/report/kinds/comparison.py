@@ -319,7 +319,7 @@ def _pair(document: ComparisonDocument, test: PairTest) -> b.Line:
     once = NOTHING
     if test.mcnemar is not None:
         both = f"{count(test.mcnemar.only_first)} and {count(test.mcnemar.only_second)}"
-        once = b.Cell(both, test.mcnemar.p, (f"McNemar p {p_value(test.mcnemar.p)}",))
+        once = b.Cell(both, test.mcnemar.p, (f"McNemar p {p_value(test.mcnemar.p, least)}",))
     p = b.Cell(p_value(test.p_corrected, least), test.p_corrected, (f"alone: {p_value(test.p, least)}",))
     names = b.Name(test.first), b.Name(test.second), measure(test.statistic, document.fpr)
     return *names, told, b.Cell(written, test.difference, (interval,)), p, once

@@ -6,6 +6,7 @@ from functools import partial
 
 from reticent.auditing.partition import CLASS
 from reticent.findings.audit import Group, Grouping
+from reticent.findings.group_limits import ExposedGroup
 from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate
 from reticent.report.pictures import dot_plot
@@ -19,8 +20,10 @@ WRITTEN = 25
 OUT: dict[str | None, str] = {"more": "▲ more", "less": "▼ less", None: "no"}
 
 
-def blocks(groupings: Sequence[Grouping], names: Sequence[str]) -> tuple[b.Block, ...]:
-    """Show every grouping; `names` are those of the classes, or empty."""
+def blocks(
+    groupings: Sequence[Grouping], names: Sequence[str], told: ExposedGroup | None = None
+) -> tuple[b.Block, ...]:
+    """Show every grouping; `names` are those of the classes, or empty, and the verdict has `told` of one group."""
     if not groupings:
         return ()
     fpr = groupings[0].fpr
@@ -40,15 +43,16 @@ def blocks(groupings: Sequence[Grouping], names: Sequence[str]) -> tuple[b.Block
             "interval is wide, and a high number means little.",
             only=b.PAGE,
         ),
-        *(block for i, one in enumerate(groupings) for block in _grouping(one, names, f"group-{i}")),
+        *(block for i, one in enumerate(groupings) for block in _grouping(one, names, f"group-{i}", told)),
         *b.only(b.PAGE, b.Bullets(tuple(notes), "note")),
     )
 
 
-def _grouping(found: Grouping, names: Sequence[str], key: str) -> tuple[b.Block, ...]:
+def _grouping(found: Grouping, names: Sequence[str], key: str, told: ExposedGroup | None) -> tuple[b.Block, ...]:
     groups = sorted(found.groups, key=lambda group: (group.auc is None, -(group.auc.mean if group.auc else 0.0)))
     named = [(name(found.by, group, names), group) for group in groups]
-    said = b.Prose(found.sentence)
+    known = told is not None and (told.by, told.name) == (found.by, found.most_exposed)
+    said = b.Prose(found.sentence, only=b.DOCUMENTS if known else b.EVERYWHERE)
     outcome = said if found.most_exposed is None else b.Notice(found.sentence, "bad", only=b.PAGE)
     table = _table(found, named, key)
     left = len(named) - WRITTEN
@@ -56,7 +60,7 @@ def _grouping(found: Grouping, names: Sequence[str], key: str) -> tuple[b.Block,
     return (
         b.Heading(("By ", b.Name(found.by, 40)), key, only=b.DOCUMENTS),
         outcome,
-        *((replace(said, only=b.TEXTS),) if outcome is not said else ()),
+        *((replace(said, only=b.TEXTS & said.only),) if outcome is not said else ()),
         *b.only(b.PAGE, *_figure(found, named, key), table),
         *b.only(b.MARKDOWN, replace(table, rows=table.rows[:WRITTEN]), *((more,) if left > 0 else ())),
     )
@@ -101,7 +105,7 @@ def _table(found: Grouping, named: Sequence[tuple[str, Group]], key: str) -> b.T
     title = (
         f"Every group by {by}, under {found.attack}; below each number its {level(found.confidence or 0.95)} interval"
     )
-    rows = (_row(text, group, found.fpr) for text, group in named)
+    rows = (_row(text, group, found) for text, group in named)
     return b.table(title, heads, rows, key=f"{key}-table", sortable=True, sorted=2, find="name")
 
 
@@ -109,19 +113,19 @@ def _known(groups: Sequence[Group], part: str) -> b.Media:
     return b.PAGE if any(getattr(group, part) is not None for group in groups) else frozenset()
 
 
-def _row(text: str, group: Group, fpr: float | None) -> b.Line:
+def _row(text: str, group: Group, grouping: Grouping) -> b.Line:
     difference, p = NOTHING, NOTHING
     if group.difference is not None:
         found = group.difference
         ends = b.Span(*map(signed, found.interval))
         difference = b.Cell(signed(found.mean), found.mean, (ends,))
-        p = b.Cell(p_value(found.p_corrected), found.p_corrected)
+        p = b.Cell(p_value(found.p_corrected, 1 - grouping.confidence), found.p_corrected)
     split = f"{count(group.members)} in, {count(group.non_members)} out"
     return (
         b.Name(text),
         b.Cell(count(group.records), group.records, () if group.members is None else (split,)),
         estimate(group.auc),
-        estimate(group.tpr, True, decimals(fpr)),
+        estimate(group.tpr, True, decimals(grouping.fpr)),
         estimate(group.exposure, digits=2),
         estimate(group.memorisation, digits=3),
         difference,

@@ -4,19 +4,19 @@ from collections.abc import Sequence
 
 from reticent.findings.attack import Audit
 from reticent.report import blocks as b
-from reticent.rounding import fraction, percent
+from reticent.rounding import fraction
 from reticent.say.evidence import of_family
 
 
 def blocks(audits: Sequence[Audit]) -> list[b.Block]:
     """Show it, for every attack that learns."""
     made: list[b.Block] = []
-    heads = ("Part of the answer", "AUC without it", "Share of what all lose")
+    heads = ("Part of the answer", "AUC without it")
     for audit in audits:
         if audit.importance is None:
             continue
         whole = audit.importance.auc
-        rows = [(of_family(one), fraction(whole - one.lost), percent(one.share)) for one in audit.importance.families]
+        rows = [(of_family(one), fraction(whole - one.lost)) for one in audit.importance.families]
         made += [
             b.Heading(f"Where {audit.name} found it", "importance", only=b.DOCUMENTS),
             b.Prose(audit.importance.sentence),

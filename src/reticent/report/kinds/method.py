@@ -27,7 +27,7 @@ NAMES = {
     "scipy": "SciPy",
     "peak_memory_bytes": "peak memory",
     "duplicates": "exact duplicates",
-    "models_found": "models found finished",
+    "models_found": "models found finished in the store, not trained again",
     "stacked": "several trained together, as one computation (--stack)",
     "audited": "members and non-members in turn",
     "validation": "validation (stops and picks models)",
@@ -41,7 +41,7 @@ COUNTED = frozenset({"records", "classes", "duplicates", "models", "parameters",
 
 def about_data(data: Data) -> tuple[tuple[str, b.Values], ...]:
     """List what is known of the data, and which records had which role."""
-    known = values(data, "class_names", "roles", "columns", "fitted", "notes")
+    known = values(data, "class_names", "roles", "columns", "fitted", "notes", "persons")
     names = [short(name, 40) for name in data.class_names[:NAMED]] + ["…"] * (len(data.class_names) > NAMED)
     known += (("class names", ", ".join(names)),) if names else ()
     roles = tuple((NAMES.get(role, role), count(many)) for role, many in (data.roles or {}).items())

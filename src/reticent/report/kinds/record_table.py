@@ -102,14 +102,19 @@ def pictured(
     return (b.Heading(title), b.Gallery(made[:PICTURED])) if made else ()
 
 
-def listing(rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]]) -> tuple[b.Block, ...]:
-    """Show the most exposed records: in pictures, how exposed all are, and one by one."""
+def listing(
+    rows: Sequence[RecordRow], thumbnails: Mapping[int, NDArray[Any]], confidence: float
+) -> tuple[b.Block, ...]:
+    """Show the most exposed records: in pictures, how exposed all are, and one by one.
+
+    What leaks beyond doubt, at the `confidence` of the audit, stands out.
+    """
     return (
         *gallery(rows, thumbnails),
         *distribution(rows),
         b.Heading("Record by record", "record-by-record"),
         b.Prose(extent(rows)),
-        table(rows),
+        table(rows, confidence),
         legend(rows),
     )
 
@@ -144,7 +149,7 @@ def legend(rows: Sequence[RecordRow]) -> b.Folded:
     return b.Folded(("What the columns of ", b.Code("records.csv"), " say"), (b.Terms(tuple(items.items())),))
 
 
-def table(rows: Sequence[RecordRow]) -> b.Table:
+def table(rows: Sequence[RecordRow], confidence: float) -> b.Table:
     """List the most exposed records."""
     listed = rows[:ROWS]
     measures = _shown(listed)
@@ -154,7 +159,7 @@ def table(rows: Sequence[RecordRow]) -> b.Table:
     return b.table(
         "Records, the most exposed first",
         (*b.words(*heads), *(b.Column(one.title, only=one.only) for one in measures)),
-        (_row(row, measures, groups) for row in listed),
+        (_row(row, measures, groups, 1 - confidence) for row in listed),
         key="record-table",
         sortable=True,
         sorted=first,
@@ -166,7 +171,7 @@ def table(rows: Sequence[RecordRow]) -> b.Table:
     )
 
 
-def of_units(units: Sequence[UnitRow], column: str) -> tuple[b.Block, ...]:
+def of_units(units: Sequence[UnitRow], column: str, confidence: float) -> tuple[b.Block, ...]:
     """List the most exposed units, by their value in a column, each measured with all its records."""
     if not units:
         return ()
@@ -176,7 +181,7 @@ def of_units(units: Sequence[UnitRow], column: str) -> tuple[b.Block, ...]:
         (
             short(one.unit, 40),
             count(one.records),
-            *(_cell(getattr(one.measured, of.key), of, one.measured) for of in measures),
+            *(_cell(getattr(one.measured, of.key), of, one.measured, 1 - confidence) for of in measures),
         )
         for one in listed
     )
@@ -202,20 +207,20 @@ def _shown(listed: Sequence[RecordRow]) -> list[_Column]:
     return [one for one in MEASURES if one.always or any(getattr(row, one.key) is not None for row in listed)]
 
 
-def _row(row: RecordRow, measures: Sequence[_Column], groups: Sequence[str]) -> b.Line:
+def _row(row: RecordRow, measures: Sequence[_Column], groups: Sequence[str], alpha: float) -> b.Line:
     texts = [str(row.record), label(row), *(row.groups[by] for by in groups)]
     names = (short(text, 40) or "(empty)" for text in texts)
-    return *names, *(_cell(getattr(row, one.key), one, row) for one in measures)
+    return *names, *(_cell(getattr(row, one.key), one, row, alpha) for one in measures)
 
 
-def _cell(value: float | None, column: _Column, row: RecordRow) -> b.Cell:
+def _cell(value: float | None, column: _Column, row: RecordRow, alpha: float) -> b.Cell:
     """Write a value and, where there is one, its error or interval."""
     if value is None:
         return NOTHING
     if column.form == "count":
         return b.Cell(count(value))
     if column.form == "p":
-        return b.Cell(p_value(value))
+        return b.Cell(p_value(value, alpha), tone="bad" if value <= alpha else "usual")
     errors = [error for name in column.error if (error := getattr(row, name)) is not None]
     below = f"±\N{NO-BREAK SPACE}{number(errors[0], column.form)}" if len(errors) == 1 else ""
     if len(errors) > 1:

@@ -15,6 +15,8 @@ from reticent.rounding import number
 from reticent.say.glossary import terms
 from reticent.say.records import order
 
+CONFIDENCE = 0.95
+"""Of a list that does not tell its own."""
 TERMINAL = 10
 """Records that the terminal shows."""
 
@@ -44,7 +46,7 @@ def records(
             *b.only(b.PAGE, *_memorised(document, rows, drawn)),
             *b.only(b.PAGE, *_listed(document, rows, drawn)),
             b.Heading("The most exposed records", only=b.MARKDOWN),
-            *b.only(b.TEXTS, record_table.table(document.most_exposed[:TERMINAL])),
+            *b.only(b.TEXTS, record_table.table(document.most_exposed[:TERMINAL], _confidence(document))),
             *b.only(b.PAGE, *_details(document)),
             *b.only(b.DOCUMENTS, *method.limits("list of records", document.cannot_say)),
             *method.glossary(terms("Member", "Exposure", "Memorisation", "Margin", "Interval", "Corrected p")),
@@ -88,8 +90,16 @@ def _listed(
     heading: b.Block = b.Heading("The records", "records", "Records", level=2)
     return [
         heading,
-        *((b.Prose(order(document.exposure)), *record_table.listing(rows, thumbnails)) if rows else ()),
+        *(
+            (b.Prose(order(document.exposure)), *record_table.listing(rows, thumbnails, _confidence(document)))
+            if rows
+            else ()
+        ),
     ]
+
+
+def _confidence(document: RecordsDocument) -> float:
+    return CONFIDENCE if document.exposure is None else document.exposure.confidence
 
 
 def _details(document: RecordsDocument) -> list[b.Block]:

@@ -151,7 +151,8 @@ class _Page:
             case b.Strong(inside):
                 return element("strong", self.text(inside))
             case b.Code(said):
-                return element("code", clean(said))
+                whole = re.sub(r"(?<= )--[\w-]+", r"<span>\g<0></span>", escaped(clean(said)))  # Flags are not broken.
+                return element("code", Html(whole))
             case b.Link(said, to):
                 return element("a", said, href=f"#{to}")
             case b.Name(said, most):

@@ -19,7 +19,7 @@ ACTING: Options = {RELAXLOSS: "relaxloss:level=1.5", "Adv-Reg": "adv-reg:weight=
 least validation loss of one model (2.015 without, 2.024 at 0.5, 1.976 at 1, 1.943 at 1.5), Adv-Reg at its own."""
 SHARED: Options = presets.CIFAR | {"attacks": ATTACKS}
 SMALL: Options = SHARED | {
-    "architecture": {"name": "resnet20", "width": 8},
+    "architecture": presets.NARROW_RESNET20,
     "records": 1200,
     "reference": 400,
     "epochs": 30,

@@ -1,6 +1,7 @@
 """What `wemem` trains and attacks at each scale."""
 
 from reticent.options import Options
+from reticent.studies import presets
 from reticent.studies.base import Scale, Setting
 from reticent.studies.metrics import JUDGED
 from reticent.studies.wemem.printed import METRIC_ATTACKS, NETWORK_ATTACKS
@@ -136,7 +137,7 @@ SCALES = {
             Setting(
                 "cifar10",
                 "CNN on 1,200 records of CIFAR-10",
-                PART | FEW | {"architecture": {"name": "cnn", "widths": (16, 32, 64)}},
+                PART | FEW | {"architecture": presets.NARROW_CNN},
                 OPTIONS | _pictures(26, 4) | SHORTER | {"baselines": ("ppb", "adv-reg", "relaxloss")},
                 network="CNN",
                 unlike=UNLIKE,
@@ -144,7 +145,7 @@ SCALES = {
             Setting(
                 "resnet20",
                 "ResNet20 on 1,200 records of CIFAR-10",
-                PART | FEW | {"architecture": {"name": "resnet20", "width": 8}},
+                PART | FEW | {"architecture": presets.NARROW_RESNET20},
                 OPTIONS | _pictures(26, 4) | SHORTER | {"baselines": ("relaxloss",)},
                 network="ResNet",
                 unlike=UNLIKE,

@@ -1,0 +1,128 @@
+"""What to do after an audit, each step with the command that does it."""
+
+import json
+import shlex
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from reticent.auditing.verdict import MATERIAL_AUC, MATERIAL_LIFT
+from reticent.findings.audit import AuditDocument, Leak, Reason
+from reticent.options import OWN, DataOptions, spelled
+
+SAME = (
+    "dataset", "data_dir", *DataOptions.model_fields, "records", "validation", "reference", "models", "seed", "workers",
+    "device", "stack", "store",
+)  # fmt: skip
+"""Keys of an audit that every verb takes which trains its models, or finds them."""
+PARTS = {"objective", "sampler", "procedure", "output"}
+"""Keys of a recipe that a defense sets."""
+OF_ONE_MODEL = "--model my_net:build --weights model.safetensors --members members.npz --non-members test.npz"
+"""What `reticent harden` must be given, by names that stand for the user's."""
+SHARPER = {Reason.TOO_SMALL, Reason.FEW_MODELS, Reason.FEW_RECORDS}
+"""Why a leak can't be told, where more models would tell."""
+Step = tuple[str, str]
+"""What a step does, and its command, or none."""
+
+
+def after(document: AuditDocument) -> tuple[Step, ...]:
+    """Say what to do after an audit: short, and no command that this kind of audit can't be followed by."""
+    said = document.verdict
+    steps: list[Step] = []
+    if said.leak is Leak.FOUND:
+        steps = [*_where(document), *_repairs(document)]
+    elif said.reason in SHARPER:
+        steps = [*_sharper(document)]
+    elif said.reason is Reason.EXCLUDED and (flags := _flags(document)) is not None:
+        steps = [("Try every attack that fits", _command("audit", flags, _unit(document), "--attack all"))]
+    return (*steps, *(_gate(document) if said.leak is not Leak.CANNOT_TELL else ()))
+
+
+def _where(document: AuditDocument) -> Iterator[Step]:
+    """Say where the leak is looked for: in the records, and in the weights of a network that reticent trains."""
+    folder, exposure, flags = document.environment.out, document.exposure, _flags(document)
+    if folder and exposure is not None and exposure.records:
+        yield "Which records, and what is memorised", f"reticent locate records {shlex.quote(folder)}"
+    if flags is not None and document.data.unit is None and not _own_training(document):
+        yield "Which weights", _command("locate weights", flags, _defense(document))
+
+
+def _repairs(document: AuditDocument) -> Iterator[Step]:
+    """Say how a model in use is repaired, and what is tried before the next training."""
+    relaxloss = "relaxloss:level=0.2" if document.data.classes == 2 else "relaxloss"  # Its usual level is above ln 2.
+    flags, defense = _flags(document), _defense(document)
+    yield "Repair one PyTorch model in use", f"reticent harden {OF_ONE_MODEL} --method cwrf --objective {relaxloss}"
+    if flags is not None and defense is not None and document.data.unit is None and not _own_training(document):
+        told = "Before the next training, hold a defense against stopping early"
+        yield told, _command("compare", flags, defense or f"--defense {relaxloss}")
+
+
+def _sharper(document: AuditDocument) -> Iterator[Step]:
+    """Say what would let the audit tell."""
+    models = 2 * document.population.models
+    flags = _flags(document, models)
+    if flags is None:
+        yield "Bring answers of more models, each trained on a random half of the records, or of more records", ""
+        return
+    told = f"What {models} models cost and resolve; then audit with the same flags"
+    yield told, _command("plan", flags, _unit(document))
+
+
+def _gate(document: AuditDocument) -> Iterator[Step]:
+    """Hold the next audit against what would matter."""
+    folder, fpr = document.environment.out, document.verdict.fpr
+    if folder:
+        rate = f"--max-tpr {MATERIAL_LIFT * fpr:g}@{fpr:g}" if fpr else ""
+        yield "In CI, with limits of your own", _command("gate", shlex.quote(folder), f"--max-auc {MATERIAL_AUC}", rate)
+
+
+def _command(verb: str, *parts: str | None) -> str:
+    return " ".join(["reticent", verb, *filter(None, parts)])
+
+
+def _unit(document: AuditDocument) -> str:
+    return "" if document.data.unit is None else f"--unit {shlex.quote(document.data.unit)}"
+
+
+def _flags(document: AuditDocument, models: int | None = None) -> str | None:
+    """Write the flags by which another verb trains the audit's models, or as many as are given; None if none does."""
+    config = document.environment.config
+    if config is None or config.get("dataset") == OWN:
+        return None
+    told = dict(config) if models is None else {**config, "models": models}
+    words = [word for key in SAME for word in _flag(key, told.get(key))]
+    recipe = told.get("recipe")
+    for key, value in _leaves("recipe", recipe) if isinstance(recipe, Mapping) else ():
+        words += ["--set", f"{key}={value if isinstance(value, str) else json.dumps(value)}"]
+    return shlex.join(words)
+
+
+def _flag(key: str, value: Any) -> list[str]:
+    if isinstance(value, Mapping):
+        value = [f"{column}={number}" for column, number in value.items()]
+    values = value if isinstance(value, (list, tuple)) else [] if value is None else [value]
+    return [word for one in values for word in (f"--{spelled(key)}", str(one))]
+
+
+def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(f"{path}.{key}", item)
+    else:
+        yield path, value
+
+
+def _own_training(document: AuditDocument) -> bool:
+    """Tell whether a function of the user's made the models."""
+    procedure: Any = (document.recipe or {}).get("procedure")
+    return isinstance(procedure, Mapping) and procedure.get("method") == "function"
+
+
+def _defense(document: AuditDocument) -> str | None:
+    """Write the audit's defense as a flag: empty without one, and None where a flag cannot tell it."""
+    config = document.environment.config or {}
+    defense, recipe = config.get("defense"), config.get("recipe")
+    if isinstance(recipe, Mapping) and PARTS & recipe.keys():
+        return None
+    if defense is None:
+        return ""
+    return f"--defense {shlex.quote(defense)}" if isinstance(defense, str) else None

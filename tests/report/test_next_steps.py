@@ -1,0 +1,87 @@
+"""What a report says to do next: commands that exist, of what this kind of audit can be followed by."""
+
+import re
+import shlex
+
+import pytest
+from audit_forms import html, read, terminal
+
+from reticent.cli import app
+from reticent.findings.environment import Environment
+from reticent.say import next_steps
+
+TABLE = {
+    "dataset": "my data.csv",
+    "label": "out come",
+    "not_features": ["id", "no"],
+    "rare": {"code": 5},
+    "models": 8,
+}
+
+
+def commands(document, leak="found", reason="more-than-chance", out="my report", **config):
+    """The commands after an audit of a configuration."""
+    found = read(document)
+    environment = Environment(out=out, config=config.pop("config", config))
+    verdict = found.verdict.with_(leak=leak, reason=reason)
+    return [
+        command for _, command in next_steps.after(found.with_(verdict=verdict, environment=environment)) if command
+    ]
+
+
+@pytest.mark.parametrize(
+    ("config", "verbs"),
+    [
+        ({}, ["locate records", "locate weights", "harden", "compare", "gate"]),
+        (TABLE, ["locate records", "locate weights", "harden", "compare", "gate"]),
+        (
+            {"recipe": {"epochs": 5, "architecture": {"name": "mlp", "hidden": [64, 32], "bias": True}}},
+            ["locate records", "locate weights", "harden", "compare", "gate"],
+        ),
+        ({"defense": "dpsgd:epsilon=8+hamp"}, ["locate records", "locate weights", "harden", "compare", "gate"]),
+        ({"recipe": {"objective": {"name": "relaxloss"}}}, ["locate records", "locate weights", "harden", "gate"]),
+        ({"dataset": "own data"}, ["locate records", "harden", "gate"]),
+        ({"config": None}, ["locate records", "harden", "gate"]),
+    ],
+)
+def test_every_command_after_a_leak_is_one_that_its_verb_takes(document, config, verbs):
+    told = commands(document, **config)
+    assert [line.removeprefix("reticent ").split(" -")[0].split(" 'my")[0] for line in told] == verbs
+    for line in told:
+        verb, *words = shlex.split(line)
+        assert verb == "reticent"
+        function, bound, *_ = app.parse_args(words, exit_on_error=False, print_error=False)
+        assert "options" not in bound.kwargs, line  # No word was taken for an option of a defense.
+        assert function.__name__ == words[1 if words[0] == "locate" else 0]
+    if config is TABLE:
+        flags = "--dataset 'my data.csv' --label 'out come' --not-feature id --not-feature no --rare code=5 --models 8"
+        assert told[1] == f"reticent locate weights {flags}"
+
+
+def test_persons_and_own_trainings_are_followed_by_what_can_follow(document):
+    whole = dict(document, data=document["data"] | {"unit": "patient", "units": 9})
+    assert [line.split()[1] for line in commands(whole)] == ["locate", "harden", "gate"]
+    own = dict(document, recipe=document["recipe"] | {"procedure": {"method": "function", "function": "a:b"}})
+    assert [line.split()[1] for line in commands(own)] == ["locate", "harden", "gate"]
+    two = dict(document, data=document["data"] | {"classes": 2, "class_names": []})
+    assert "relaxloss:level=0.2" in commands(two)[3]
+
+
+def test_what_is_not_found_or_not_told_is_followed_by_a_sharper_audit(document):
+    models = 2 * document["population"]["models"]
+    (plan,) = commands(document, "cannot tell", "too-small", dataset="digits")
+    assert plan == f"reticent plan --dataset digits --models {models}"
+    assert commands(document, "cannot tell", "few-models", config=None) == []
+    assert commands(document, "cannot tell", "shift") == []
+    every, gate = commands(document, "not found", "excluded")
+    assert every == "reticent audit --attack all"
+    assert gate == "reticent gate 'my report' --max-auc 0.55 --max-tpr 0.02@0.01"
+    for line in (plan, every):
+        app.parse_args(shlex.split(line)[1:], exit_on_error=False, print_error=False)
+
+
+def test_the_steps_stand_on_the_page_and_at_the_end_of_the_terminal(small):
+    changed = dict(small, environment={"out": "here", "config": {}})
+    gate = "reticent gate here --max-auc 0.55"
+    assert gate in re.sub("</?span>", "", html(changed))
+    assert gate in " ".join(terminal(changed).split("What to do next")[1].split())

@@ -110,9 +110,24 @@ def test_permuting_records_permutes_scores(spec):
 
 @every
 def test_membership_of_a_target_changes_no_bit_of_its_scores(spec):
-    case = problem(6, queries=QUERIES)
+    case = problem(6, models=13, queries=QUERIES)
     for target in (0, 7):
         assert leaves_target_out(lambda problem: score(spec, problem), case, target)
+
+
+@every
+def test_records_of_which_all_models_say_the_same_are_told_apart_by_nothing(spec):
+    """With an odd number of models, so that members and non-members have different numbers of references."""
+    needs, same = ATTACKS[spec.method].needs(spec), 90
+    if needs.inputs or needs.probes or needs.replicas or needs.imitators or needs.own:
+        pytest.skip("what it sees besides differs")
+    case = problem(6, models=13, records=150, population=20)
+    seen = case.signals
+    for values in (seen.margins, seen.logits):
+        values[:, :same] = values[0, 0]
+    seen.labels[:same] = seen.labels[0]
+    case = Problem.make(seen, case.membership, population=case.population)
+    assert not np.ptp(score(spec, case)[:, :same], axis=1).any()
 
 
 @every

@@ -324,6 +324,14 @@ def test_every_reference_that_plays_the_target_is_compared_with_equally_many_of_
         assert all(len(set(column)) == len(group.references) for column in players.T)
 
 
+@pytest.mark.parametrize("models", [7, 9, 17])
+def test_the_number_of_references_tells_nothing_where_records_are_in_more_than_half_of_the_models(models):
+    case = problem(1, models=models, records=300, population=0)
+    for group in pretenders.groups(case):
+        assert len(np.unique(group.count)) == 1
+        assert group.count[0] == models // 2 - len(group.targets) - 1
+
+
 def test_the_references_that_are_kept_are_as_many_as_stated_and_never_the_player():
     case = problem(2, models=12, records=80, population=0)
     order = np.arange(80)
@@ -369,7 +377,7 @@ def test_a_target_is_compared_with_draws_from_equally_many_of_both_kinds(monkeyp
     monkeypatch.setattr(Side, "of", classmethod(spied))
     pretenders.compared(case, group, slice(0, 40), word, pretenders.scales(case, group, np.arange(40)), 60)
     inside = case.membership.matrix[group.references]
-    least = np.minimum(inside.sum(axis=0), (~inside).sum(axis=0))
+    least = group.count + 1
     assert (inside.sum(axis=0) != (~inside).sum(axis=0)).all()
     for place in range(2):
         for kind in range(2):

@@ -201,6 +201,17 @@ def test_a_target_that_is_moved_as_a_whole_names_nobody():
     assert found.named == 0
 
 
+def test_what_is_exactly_at_the_rate_is_named(monkeypatch):
+    """70 of 100 records lie above all but 6 of 99: p is 0.07, and 0.07 * 100 / 70 is 0.1, but for rounding."""
+    assert 0.07 * 100 / 70 > 0.1
+    signals, others, membership = made(records=100, population=99)
+    told = {100: np.repeat([93.0, 0.0], [70, 30]), 99: np.arange(99.0) + 0.5}
+    monkeypatch.setattr("reticent.auditing.named_records._scores", lambda signals, *_: told[signals.records][None])
+    rows, rng = np.arange(16), np.random.default_rng(0)
+    found, _ = named_records(signals, others, membership, rows[:1], rows, rng, ids=np.arange(100))
+    assert found.named == 70
+
+
 def test_equal_scores_name_nobody():
     alike = Signals.from_margins(np.ones((8, 50)), np.zeros(50, int), 2)
     membership, rows = Membership.draw(8, 50, 0).matrix, np.arange(8)

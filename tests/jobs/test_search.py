@@ -138,6 +138,9 @@ def test_a_value_that_loses_too_much_accuracy_is_not_chosen():
     undefended = Tried(**tried("none", {}, 0.9, 0.70))
     assert searching.choose(points, undefended, 0.02).defense == "good"
     assert searching.choose(points[:1], undefended, 0.02) is None
+    assert 0.14 - 0.02 > 0.12  # by rounding
+    exact = Tried(**tried("exact", {}, 0.8, 0.12))
+    assert searching.choose([exact], Tried(**tried("none", {}, 0.9, 0.14)), 0.02) is exact
     assert document(chosen=None).sentence == (
         "Every value that was tried costs more than 2 percentage points of accuracy (71.0 % without a defense): "
         "nothing is chosen."
@@ -167,6 +170,9 @@ def test_a_value_that_never_acted_is_not_chosen_and_is_told_of():
     ]
     assert searching.choose(points, undefended, 0.02).defense == "b"
     assert searching.choose(points[:1], undefended, 0.02) is None
+    assert 0.14 - 0.02 > 0.12  # by rounding
+    exact = Tried(**tried("exact", {}, 0.8, 0.12))
+    assert searching.choose([exact], Tried(**tried("none", {}, 0.9, 0.14)), 0.02) is exact
     told = document()
     notice = "relaxloss never acted, since training was too short."
     first = told.tried[0].with_(idle=True, notices=(notice,))

@@ -1,13 +1,13 @@
 """PMIA: offline LiRA whose IN side is borrowed from other records of the same label, which stand for the record.
 
 Paper: Du et al. (2026), "Cascading and proxy membership inference attack", NDSS; the form by class. OUT is the record's
-own OUT references: median and standard deviation. IN is every margin of another audited record of the same label under
-a reference that was trained on that one: median and standard deviation, over the other audited records of any label
-where these are fewer than ten. As released, standard deviations are divided by n. So no model need be trained on the
-record itself.
+own OUT references: median and standard deviation. IN is every margin of an audited record of the same label under a
+reference that was trained on it: median and standard deviation, over the audited records of any label where these are
+fewer than ten. As released, standard deviations are divided by n. So no model need be trained on the record itself.
 
-Deviation: the authors' proxies are the attacker's own records; here they are the other audited ones, and all records
-keep equally many OUT references (`balance`).
+Deviations: the authors' proxies are the attacker's own records; here they are the audited ones, and all records keep
+equally many OUT references (`balance`). A record is one of its own proxies: were it left out, a member, which has an IN
+reference fewer, would leave out less, and where models answer alike that alone would tell it from a non-member.
 """
 
 from typing import Annotated, ClassVar
@@ -16,8 +16,8 @@ import numpy as np
 from annotated_types import Ge
 
 from reticent.attacks import leave_one_out, sides
-from reticent.attacks.base import AttackEntry, Needs, Problem, Rows
-from reticent.attacks.sides import Compared, Mask, Side
+from reticent.attacks.base import AttackEntry, Needs, Problem
+from reticent.attacks.sides import Compared
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -44,7 +44,7 @@ def needs(_: Pmia) -> Needs:
 def score(spec: Pmia, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by its log-likelihood ratio, a mean over queries.
 
-    Cost: O(T R N Q), for the medians of others; the signals are read once a query, and once more. Memory: references
+    Cost: O(T R N Q), for medians of a label; the signals are read once a query, and once more. Memory: references
     and twice the scores, for every query.
     """
     borrowed = [_borrowed(problem, query) for query in range(spec.queries or problem.signals.queries)]
@@ -65,50 +65,21 @@ def _borrowed(problem: Problem, query: int) -> tuple[Floats, Floats]:
     values = np.empty((len(problem.references), problem.signals.records))
     for block in problem.signals.blocks():
         values[:, block] = problem.signals.margins[:, block][problem.references, :, query]
-    inside, labels = problem.inside, problem.signals.labels
-    centre, spread, count = np.empty((3, *problem.shape))
-    for label in np.unique(labels):
-        of = np.flatnonzero(labels == label)
-        centre[:, of], spread[:, of], count[:, of] = _others(values[:, of], inside[:, of], rows)
-    if (count < FEW).any():
-        every = _others(values, inside, rows)
-        centre, spread = np.where(count < FEW, every[0], centre), np.where(count < FEW, every[1], spread)
+    labels, place = problem.signals.labels, np.arange(len(values))[:, None]
+    centre, spread = np.empty((2, *problem.shape))
+    for row, out in enumerate(rows):
+        inside = problem.inside & (place != out)
+        every = _law(values[inside])
+        for label in np.unique(labels):
+            of = np.flatnonzero(labels == label)
+            pool = values[:, of][inside[:, of]]
+            centre[row, of], spread[row, of] = every if len(pool) < FEW else _law(pool)
     return centre, spread
 
 
-def _others(values: Floats, inside: Mask, rows: Rows) -> tuple[Floats, Floats, Floats]:
-    """Return median, standard deviation and number of other records' IN margins, the target left out, ``(T, n)``."""
-    side = Side(rows, values - values.mean(), inside)
-    first = side.count * side.mean
-    sums = np.stack([side.count, first, side.squares() + first * side.mean])
-    count, first, second = sums.sum(axis=2, keepdims=True) - sums
-    many = np.maximum(count, 1)
-    spread = np.sqrt(np.maximum(second / many - (first / many) ** 2, 0.0)) + TINY
-    return _medians(values, inside, rows, count.astype(np.int64)), spread, count
-
-
-def _medians(values: Floats, inside: Mask, rows: Rows, count: Rows) -> Floats:
-    """Take medians from one sort: the place of the j-th that is left moves by each that is not, in their order."""
-    model, record = np.nonzero(inside)
-    order = np.argsort(values[model, record], kind="stable")
-    model, record = model[order], record[order]
-    ordered = values[model, record]
-    rank = np.full(values.shape, len(order))
-    rank[model, record] = np.arange(len(order))
-    turn = np.argsort(rank, axis=0)
-    rank = np.take_along_axis(rank, turn, axis=0)
-    result = np.zeros((len(rows), values.shape[1]))
-    for row, out in enumerate(rows):
-        pool = ordered[model != out]
-        if len(pool) == 0:
-            continue
-        own = (rank < len(order)) & (turn != out)
-        places = rank - np.append(0, np.cumsum(model == out))[rank]
-        halves = np.stack([np.maximum(count[row] - 1, 0) // 2, count[row] // 2])
-        for mine, place in zip(own, places, strict=True):
-            halves += mine & (halves >= place)
-        result[row] = pool[np.minimum(halves, len(pool) - 1)].mean(axis=0)
-    return result
+def _law(pool: Floats) -> tuple[float, float]:
+    """Return median and standard deviation of margins."""
+    return (float(np.median(pool)), float(pool.std()) + TINY) if len(pool) else (0.0, TINY)
 
 
 ENTRY = AttackEntry(

@@ -15,6 +15,7 @@ import numpy as np
 
 from reticent import scratch
 from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing.claimed_rates import ROUNDING
 from reticent.auditing.comparison.multiple import benjamini_hochberg
 from reticent.auditing.record_residuals import residuals
 from reticent.findings.record_tests import NamedRecord, NamedRecords
@@ -55,7 +56,7 @@ def named_records(
     for target, score, others in zip(targets.tolist(), scores, calibration, strict=True):
         p = (1 + len(others) - np.searchsorted(others, score)) / (1 + len(others))
         adjusted = benjamini_hochberg(p)
-        chosen = np.flatnonzero(adjusted <= rate)
+        chosen = np.flatnonzero(adjusted <= rate + ROUNDING)
         found += [
             NamedRecord(
                 target=target,

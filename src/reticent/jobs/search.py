@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from reticent import seeds, user_files
+from reticent.auditing.claimed_rates import ROUNDING
 from reticent.errors import SpecError
 from reticent.findings.base import Plain
 from reticent.findings.search import SearchDocument, Seeds, Tried
@@ -154,5 +155,6 @@ def _rows(defense: str, over: Mapping[str, Sequence[Any]]) -> dict[str, Plain]:
 
 def choose(tried: Sequence[Tried], undefended: Tried, lost: float) -> Tried | None:
     """Choose the least AUC of those that act and keep the accuracy; of equal ones the first."""
-    able = [one for one in tried if not one.idle and one.accuracy.mean >= undefended.accuracy.mean - lost]
+    most = lost + ROUNDING
+    able = [one for one in tried if not one.idle and undefended.accuracy.mean - one.accuracy.mean <= most]
     return min(able, key=lambda one: one.auc.mean, default=None)

@@ -49,9 +49,14 @@ class Answers:
 
     @cached_property
     def by_record(self) -> Floats:
-        """The values, and the squared distance of the margin from the centre, ``(n, K, D + 1)``."""
+        """The values less those of the first model, and the margin's squared distance from the centre.
+
+        ``(n, K, D + 1)``. So the mean of models that say the same is what they say, to the last bit: else its rounding
+        would tell how many they are, and so the target's row.
+        """
         squares = (self.values[:, :, 0] - self.centre) ** 2
-        return np.concatenate([self.values, squares[..., None]], axis=2).transpose(1, 0, 2).copy()
+        apart = self.values - self.values[0]
+        return np.concatenate([apart, squares[..., None]], axis=2).transpose(1, 0, 2).copy()
 
 
 def answers(margins: NDArray[np.floating], logits: NDArray[np.floating] | None, labels: NDArray[np.int64]) -> Answers:
@@ -153,7 +158,7 @@ class Side:
 
     @classmethod
     def _averaged(cls, references: Answers, total: Floats, count: NDArray[np.int64], pooled: float) -> "Side":
-        mean = total[:, :-1] / count[:, None]
+        mean = references.values[0] + total[:, :-1] / count[:, None]
         squares = np.maximum(total[:, -1] - count * (mean[:, 0] - references.centre) ** 2, 0.0)
         return cls(mean, (squares + PRIOR * pooled) / (count - 1 + PRIOR), count)
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks import cross_fitting
+from reticent.attacks.balance import FEW
 from reticent.attacks.base import Problem, Rows
 from reticent.attacks.complements import complements
 from reticent.attacks.hashed_draws import ODD, Words, below, mixed
@@ -43,7 +44,7 @@ class Group:
         apart: which references one that plays the target is not compared with: itself, and its near-complements
             ``(R, R)``.
         count: how many of either kind each record is compared with ``(N,)``; 0 where a reference that plays the target
-            has none of one kind.
+            has none of one kind. It tells nothing of who the targets' members are (`_level`).
     """
 
     targets: Rows
@@ -61,7 +62,7 @@ class Group:
             members = left @ problem.membership.matrix[references, block].astype(np.float32)
             others = left.sum(axis=1)[:, None] - members
             count[block] = np.minimum(members, others).min(axis=0, initial=len(references))
-        return cls(targets, references, apart, count)
+        return cls(targets, references, apart, np.minimum(count, _level(problem, targets, references)))
 
     def players(self, word: Words) -> NDArray[np.int64]:
         """Choose positions of references that play the target, ``(P, n)``, each once a record."""
@@ -77,6 +78,22 @@ class Group:
         """Make words for as many turns as there is room for, ``(W, N)``; the first has the given ones ``(N,)``."""
         count = min(TURNS, max(1, ROWS // (self.plays * len(word))))
         return np.stack([word, *(mixed(word + np.uint64(turn)) for turn in range(1, count))])
+
+
+def _level(problem: Problem, targets: Rows, references: Rows) -> int:
+    """Say how many of a kind a record has among the references, but one, whichever of the targets are trained on it.
+
+    Where all records are in as many models, but not in half of them, those that a target is not trained on have fewer
+    of the scarcer kind than its members. Otherwise nothing is to be hidden, and it is the number of references.
+    """
+    inside = np.zeros(problem.signals.records, dtype=np.int64)
+    for model in references:
+        inside += problem.membership.matrix[model]
+    known = np.flatnonzero(np.bincount(inside) > FEW * len(inside)).tolist()
+    least, most = known[0], known[-1]
+    if most - least > len(targets) or least == len(references) - most:
+        return len(references)
+    return max(0, min(least, len(references) - most) - 1)
 
 
 def groups(problem: Problem) -> Iterator[Group]:
@@ -160,7 +177,7 @@ def compared(
     seen = Answers(every.values[:count], every.classes)
     for place, target in enumerate(map(int, group.targets)):
         word_of = mixed(word[block] - np.uint64(target + 1))
-        apart = ~_pool(problem.membership.matrix[group.references, block], word_of)
+        apart = ~_pool(problem.membership.matrix[group.references, block], group.count[block] + 1, word_of)
         asked = [(word_of + np.uint64(draw + 1), apart) for draw in range(draws)]
         sides, own = _sides(problem, group, block, seen, known, asked), every.values[count + place]
         found += [features(own, *both, known, seen.classes)[0].astype(np.float32) for both in sides]
@@ -187,10 +204,9 @@ def _sides(
     return list(zip(sides[::2], sides[1::2], strict=True))
 
 
-def _pool(inside: NDArray[np.bool_], word: Words) -> NDArray[np.bool_]:
-    """Choose equally many of both kinds, as many as there are: a mean over draws from more would be less noisy."""
-    least = np.minimum(inside.sum(axis=0), (~inside).sum(axis=0))
-    return _run(inside, least, word) | _run(~inside, least, word)
+def _pool(inside: NDArray[np.bool_], many: NDArray[np.int64], word: Words) -> NDArray[np.bool_]:
+    """Choose so many of both kinds: a mean over draws from more would be less noisy."""
+    return _run(inside, many, word) | _run(~inside, many, word)
 
 
 def _run(mask: NDArray[np.bool_], many: NDArray[np.int64], word: Words) -> NDArray[np.bool_]:

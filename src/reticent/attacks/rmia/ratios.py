@@ -91,7 +91,9 @@ def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.
             if both:
                 mean += _mean(references, inside, left_out, dropped, member=True)
                 mean *= 0.5
-            marginal[:, :, query] = mean
+            # Else the rounding of a mean would tell of how many it is, and so the target's row.
+            alike = (references == references[:1]).all(axis=0)
+            marginal[:, :, query] = np.where(alike, references[0], mean)
         found = Logs(log, p[problem.targets] < 0 if spec.odd else None)
         if outside is None:
             found = _over(found, marginal, spec.epsilon)

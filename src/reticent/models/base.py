@@ -43,8 +43,8 @@ class Architecture(Spec):
     """Which linear layers and convolutions have butterfly factors in place of their weights: a table of its options.
     [none]"""
     layout: Literal["channels-last"] | None = None
-    """How weights of convolutions lie in memory: channels-last (NHWC) is faster on most processors
-    (`benchmarks/layout.py`) and GPUs, and sums in another order, so that the last bits differ. [channels first]"""
+    """How weights of convolutions lie in memory: channels-last (NHWC) is faster on the CPU (`benchmarks/layout.py`),
+    and sums in another order, so that the last bits differ. [channels first]"""
 
     @field_validator("butterfly", mode="before")
     @classmethod

@@ -172,6 +172,11 @@ def no_sign(found: Area) -> str:
     )
 
 
+def doubts(sign: Area | None, *, by_default: bool) -> list[str]:
+    """Warn of a model that shows no sign of its members, and of references that may not be made as it was."""
+    return [*([] if sign is None else [no_sign(sign)]), *[BY_DEFAULT] * by_default]
+
+
 def refused(before: float, after: float, most: float, notes: Sequence[RecordsNote], held: HeldLoss | None) -> str:
     """Say that a repair took more accuracy than is allowed, and what to look at first."""
     looked = _suspects(notes, held)
@@ -206,7 +211,7 @@ def _suspects(notes: Sequence[RecordsNote], held: HeldLoss | None) -> str:
 
 def _detail(found: HardenDocument) -> list[str]:
     """Say what the other measure shows, and whether accuracy was paid for it."""
-    differ = [*_doubts(found), *_different(found)]
+    differ = [*doubts(found.model.no_sign, by_default=found.repair.by_default), *_different(found)]
     if found.broken:
         differ = [f"{BROKEN} {_suspects(found.data.notes, found.repair.held)}", *differ]
     if found.doubt is Doubt.REFERENCES_DIFFER:
@@ -229,12 +234,6 @@ def _detail(found: HardenDocument) -> list[str]:
     accuracy = found.difference.change(Statistic.ACCURACY)
     lost = accuracy is not None and accuracy.relation is Relation.LESS
     return [*differ, *_other(found), *[LOST] * lost]
-
-
-def _doubts(found: HardenDocument) -> list[str]:
-    """Warn of a model that shows no sign of its members, and of references that may not be made as it was."""
-    told = [] if found.model.no_sign is None else [no_sign(found.model.no_sign)]
-    return [*told, *([BY_DEFAULT] if found.repair.by_default else [])]
 
 
 def _different(found: HardenDocument) -> list[str]:

@@ -97,8 +97,7 @@ class Ready:
 
     def doubts(self) -> list[str]:
         """Say what there is to know of the model and its records before anything is trained."""
-        told = [say.no_sign(self.no_sign)] if self.no_sign is not None else []
-        return [*filter(None, [self.untaught]), *told, *([say.BY_DEFAULT] if self.by_default else [])]
+        return [*filter(None, [self.untaught]), *say.doubts(self.no_sign, by_default=self.by_default)]
 
     @property
     def target(self) -> int:

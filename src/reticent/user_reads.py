@@ -10,7 +10,7 @@ import sys
 import sysconfig
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
@@ -78,7 +78,8 @@ def check(read: Mapping[str, str], code: str) -> None:
     changed = [name for name, was in read.items() if _hash(_file(name)) != was]
     if changed:
         raise OutdatedRunError(
-            f"{code} read {', '.join(changed)} when it made this model, which has changed since: {OTHERWISE}"
+            f"{code} read {', '.join(changed)} when it made this model, which has changed since, or is not on this "
+            f"machine: {OTHERWISE}"
         )
 
 
@@ -90,8 +91,9 @@ def _listen() -> None:
 def _note(event: str, given: tuple[Any, ...]) -> None:
     opened = _OPENED.get() if event == "open" else None
     if opened is not None and isinstance(given[0], (str, bytes, os.PathLike)):
-        path = Path.cwd() / os.fsdecode(given[0])
-        opened[path] = opened.get(path, True) and given[2] & os.O_ACCMODE == os.O_RDONLY
+        with suppress(OSError):  # The working folder may be gone.
+            path = Path.cwd() / os.fsdecode(given[0])
+            opened[path] = opened.get(path, True) and given[2] & os.O_ACCMODE == os.O_RDONLY
 
 
 def _private(file: Path) -> bool:
@@ -125,10 +127,13 @@ def _folders() -> list[Path]:
 
 
 def _hash(file: Path) -> str:
-    if not file.is_file():
+    try:
+        if not file.is_file():
+            return ""
+        about = file.stat()
+        return _hashed(file.absolute(), about.st_size, about.st_mtime_ns)
+    except OSError:  # The code could not read it either.
         return ""
-    about = file.stat()
-    return _hashed(file.absolute(), about.st_size, about.st_mtime_ns)
 
 
 @cache

@@ -81,21 +81,40 @@ def test_models_that_learned_nothing_exclude_no_leak(brought):
 
 
 def test_answers_whose_classes_stand_in_another_order_are_refused_with_the_order(brought):
-    turned = brought | {"logits": np.roll(brought["logits"] + 3 * np.eye(CLASSES)[brought["labels"]], 1, axis=2)}
+    certain = brought["logits"] + 3 * np.eye(CLASSES)[brought["labels"]]
+    turned = brought | {"logits": np.roll(certain, 1, axis=2)}
     told = r"labels: model 0 labels 0\.0 % of its .* 100.0 % would be right if class 0 is called 2, class 1 is called 0"
     with pytest.raises(InputError, match=told):
         run(turned)
+    swapped = brought | {"logits": certain[:, :, [1, 0, 2]]}  # A third of the records is still right.
+    with pytest.raises(InputError, match="would be right if class 0 is called 1, class 1 is called 0"):
+        run(swapped)
     backwards = brought | {"logits": -brought["logits"]}  # No order of the classes makes these right.
     sick = run(backwards, attacks=["loss"]).document
     assert "(scikit-learn's columns follow classes_)" in "".join(sick["verdict"]["cannot_say"])
 
 
+def test_records_that_are_brought_again_are_told(brought):
+    twice = {"logits": np.tile(brought["logits"], (1, 2, 1)), "labels": np.tile(brought["labels"], 2)}
+    told = run(brought | twice | {"membership": np.tile(brought["membership"], 2)}, attacks="loss").document
+    once = run(brought, attacks="loss").document
+    line = f"{RECORDS} records have the label, the membership and the answers of another one in every digit."
+    assert any(one.startswith(line) for one in told["population"]["notices"])
+    assert not any("in every digit" in one for one in once["population"].get("notices", ()))
+
+
+def test_one_label_where_answers_know_more_is_told(brought):
+    told = run(brought | {"labels": np.zeros_like(brought["labels"])}, attacks="loss").document
+    assert any(one.startswith("All records have one label (0)") for one in told["population"]["notices"])
+
+
 def test_other_names_of_classes_are_found_on_other_records_than_they_are_judged_on():
     rng = np.random.default_rng(0)
     labels = rng.integers(0, 50, 300)
-    called, accuracy = reordered((labels + 7) % 50, labels)
+    called, accuracy, usual = reordered((labels + 7) % 50, labels)
     assert called[7] == 0
-    assert accuracy == 1
+    assert (accuracy, usual) == (1, 0)
+    assert renamed(labels, labels) == ""
     assert renamed(rng.integers(0, 50, 300), labels) == ""
     assert renamed(rng.permutation(100), np.arange(100)) == ""  # Of one record a class any order would fit.
 

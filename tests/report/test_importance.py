@@ -46,5 +46,5 @@ def test_a_part_of_what_was_found_is_a_part_of_the_auc_beyond_chance(lost, words
     family = FamilyImportance(family=Family.LABEL, lost=lost, share=0.9)
     said = _importance("learned", Importance(auc=0.617, families=(family, family.with_(lost=0.001, share=0.1))))
     assert said.startswith("learned looks first at what models say of the true label: without that, ")
-    assert f"({words} of what it has above chance)" in said
+    assert f"({words} of what it has above chance there)" in said
     assert f"falls from 0.617 to {0.617 - lost:.3f}" in said

@@ -90,8 +90,11 @@ def check(
     """
     from reticent.data.datasets import DATASETS
     from reticent.data.load import load
+    from reticent.data.persons import person_columns
     from reticent.data.units import units_of
     from reticent.errors import ColumnsError
+    from reticent.options import flag
+    from reticent.say.population import person_number
 
     try:
         records = load(name, data_dir=data_dir, **reading.values())
@@ -109,6 +112,8 @@ def check(
             rows["records"] += f", a part of {entry.records:,}"
     _print(rows)
     _print_readings(records.readings)
+    for one in () if unit is not None else person_columns(records):
+        say(f"{person_number(one)}: with {flag('unit', one.column)}, reticent audit is of persons.")
 
 
 @app.command

@@ -34,7 +34,7 @@ from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.rounding import duration
 from reticent.say import audit as say
-from reticent.say.population import copies, unaudited
+from reticent.say.population import copied, copies, one_label, unaudited
 from reticent.signals.matrix import Signals
 from reticent.spec import Spec
 from reticent.torch_state import fixed
@@ -246,6 +246,8 @@ def run(
     notices = [
         *signals.notices,
         *copies(groups),
+        *copied(output_facts.copied(problem)),
+        *one_label(signals.labels, signals.classes),
         *unaudited(np.setdiff1d(np.arange(signals.records), ids), signals.records),
     ]
     facts = output_facts.population_facts(problem, notices)

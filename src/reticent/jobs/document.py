@@ -184,13 +184,16 @@ def learned(accuracy: float, share: float, records: int) -> bool:
 def renamed(predicted: NDArray[np.int64], labels: NDArray[np.int64]) -> str:
     """Say by which other names of the classes predictions ``(n,)`` would mostly be right; empty where by none, surely.
 
-    Surely: beyond chance, more than half of what naming the commonest class gets wrong.
+    Surely: beyond chance, more than half of what naming the commonest class gets wrong, and more than as they are.
     """
     if len(labels) < 2 or len(np.unique(labels)) > MOST_NAMES:
         return ""
-    called, accuracy = reordered(predicted, labels)
+    called, accuracy, usual = reordered(predicted, labels)
+    half = len(labels) // 2
+    if accuracy - usual <= 3 * ((accuracy + usual) / half) ** 0.5:
+        return ""
     commonest = np.unique(labels, return_counts=True)[1].max() / len(labels)
-    return renamed_classes(called, accuracy) if learned(accuracy, (1 + commonest) / 2, len(labels) // 2) else ""
+    return renamed_classes(called, accuracy) if learned(accuracy, (1 + commonest) / 2, half) else ""
 
 
 def _chance(share: float, records: int) -> float:

@@ -1,6 +1,7 @@
 """What is known of outputs that were brought: of the data, and of the models."""
 
 from collections.abc import Sequence
+from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +10,12 @@ from reticent.attacks.base import Problem
 from reticent.errors import InputError
 from reticent.findings.population import Data, ModelFacts, Population, Unlearned
 from reticent.jobs import document
+from reticent.rounding import percent
 from reticent.signals.correctness import correct, knows
 from reticent.signals.matrix import Signals
 
+SEVERAL = 8
+"""Numbers of a record that are alike by chance in no two, and models that are compared."""
 FAR = 4.0
 """Standard deviations by which shares must vary more than coins of one kind do, to be called different."""
 
@@ -48,7 +52,7 @@ def population_facts(problem: Problem, notices: Sequence[str] = ()) -> Populatio
             )
         )
     health = _unlearned(problem, [one.accuracy_members for one in each], [one.accuracy_non_members for one in each])
-    _check_order(problem.signals, problem.membership.matrix, health)
+    _check_order(problem, min(each, key=lambda one: one.accuracy_members))
     of_targets = document.accuracy([each[model] for model in problem.targets])
     return facts.with_(
         per_model=tuple(each),
@@ -58,15 +62,38 @@ def population_facts(problem: Problem, notices: Sequence[str] = ()) -> Populatio
     )
 
 
-def _check_order(signals: Signals, matrix: NDArray[np.bool_], sick: Sequence[Unlearned]) -> None:
-    """Refuse answers whose classes stand in another order than the labels', where that is sure."""
+def _check_order(problem: Problem, worst: ModelFacts) -> None:
+    """Refuse answers whose classes stand in another order than the labels', where that is sure of the worst model."""
+    signals, row = problem.signals, problem.membership.matrix[worst.model]
     if signals.logits is None:
         return
-    for one in sick:
-        answers = (np.asarray(signals.logits[[one.model], block])[0] for block in signals.blocks(signals.classes))
-        said, row = np.concatenate([answer.argmax(axis=1) for answer in answers]), matrix[one.model]
-        if told := document.renamed(said[row], signals.labels[row]):
-            raise InputError(f"labels: model {one.model} {one.problem}. Of the same records {told}")
+    answers = (np.asarray(signals.logits[[worst.model], block])[0] for block in signals.blocks(signals.classes))
+    said = np.concatenate([answer.argmax(axis=1) for answer in answers])
+    if told := document.renamed(said[row], signals.labels[row]):
+        raise InputError(
+            f"labels: model {worst.model} labels {percent(worst.accuracy_members)} of its {worst.members:,} training "
+            f"records correctly. Of the same records {told}"
+        )
+
+
+def copied(problem: Problem) -> int:
+    """Count records that have the label, the membership and all answers of an earlier one: a record given again.
+
+    Of the first models alone, and of none where few numbers are known of a record, which may be alike by chance.
+    """
+    signals, some = problem.signals, slice(None, SEVERAL)
+    answers = signals.margins if signals.logits is None else signals.logits
+    if np.prod(answers[some, :1].shape) < SEVERAL:
+        return 0
+    seen, again = set[bytes](), 0
+    for block in signals.blocks():
+        said = np.moveaxis(np.asarray(answers[some, block]), 1, 0)
+        parts = said, signals.labels[block], np.moveaxis(problem.membership.matrix[:, block], 1, 0)
+        for told in zip(*parts, strict=True):
+            key = blake2b(b"".join(np.ascontiguousarray(part).tobytes() for part in told), digest_size=16).digest()
+            again += key in seen
+            seen.add(key)
+    return again
 
 
 def _shares(matrix: NDArray[np.bool_]) -> tuple[float, float] | None:

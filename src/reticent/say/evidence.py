@@ -46,8 +46,8 @@ def _importance(attack: str, found: Importance) -> str:
     looked = "" if len(found.families) > 1 else " Only margins were given, so nothing else could be looked at."
     lost = f"falls from {fraction(found.auc)} to {fraction(found.auc - first.lost)}"
     return (
-        f"{attack} looks first at {WORDS[first.family]}: without that, its AUC {lost} ({percent(part)} of what it has "
-        f"above chance), on references that play the target.{looked}"
+        f"{attack} looks first at {WORDS[first.family]}: without that, its AUC on references that play the target "
+        f"{lost} ({percent(part)} of what it has above chance there).{looked}"
     )
 
 

@@ -116,6 +116,27 @@ def copies(groups: Sequence[Sequence[int]]) -> list[str]:
     ]
 
 
+def copied(records: int) -> list[str]:
+    """Say that records may have been brought several times."""
+    if not records:
+        return []
+    return [
+        f"{plural(records, 'record')} {agree(records, 'has', 'have')} the label, the membership and the answers of "
+        "another one in every digit. If a record was brought more than once, leave the copies out: each counts as "
+        "further evidence, so that intervals are too short."
+    ]
+
+
+def one_label(labels: Ints, classes: int) -> list[str]:
+    """Say that all records have one label, where there are more classes."""
+    if classes < 2 or (labels != labels[0]).any():
+        return []
+    return [
+        f"All records have one label ({labels[0]}), and answers tell {classes:,} classes apart: if there are records "
+        "of others, the labels are wrong, and so is all that is said here."
+    ]
+
+
 def fewer(members: int, records: int) -> str:
     """Say that the audited models are trained on a part of the records."""
     return (
@@ -124,13 +145,17 @@ def fewer(members: int, records: int) -> str:
     )
 
 
+def person_number(one: PersonColumn) -> str:
+    """Say why a column is taken for that of persons' numbers."""
+    return f"{short(one.column)} looks like a person's number, with {one.persons:,} values in {one.records:,} records"
+
+
 def several_records(columns: Sequence[PersonColumn]) -> list[str]:
     """Say that the audit is of records, where persons may have several."""
     return [
-        f"This audit is of records, not of persons: {short(one.column)} looks like a person's number, with "
-        f"{one.persons:,} values in {one.records:,} records. A person of several records is in part in every training "
-        "set, so how well persons are found, whose records are all in or all out, is not known: it may be far better. "
-        f"With {flag('unit', one.column)}, persons are audited."
+        f"This audit is of records, not of persons: {person_number(one)}. A person of several records is in part in "
+        "every training set, so how well persons are found, whose records are all in or all out, is not known: it may "
+        f"be far better. With {flag('unit', one.column)}, persons are audited."
         for one in columns
     ]
 

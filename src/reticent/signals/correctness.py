@@ -36,10 +36,11 @@ def hits(logits: ArrayLike, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     return np.asarray(own > others.max(axis=-1))
 
 
-def reordered(predicted: NDArray[np.int64], labels: NDArray[np.int64]) -> tuple[dict[int, int], float]:
-    """Find the other names of the predicted classes by which predictions are right most often, and how often ``(n,)``.
+def reordered(predicted: NDArray[np.int64], labels: NDArray[np.int64]) -> tuple[dict[int, int], float, float]:
+    """Find the names of the predicted classes ``(n,)`` by which predictions are right most often.
 
-    The names are found on a half of the records, and the accuracy on the other.
+    The names are found on a half of the records. Also how often they are right on the other half by these names, and
+    how often as they are.
     """
     from scipy.optimize import linear_sum_assignment  # Slow to load, and of use to few.
 
@@ -51,4 +52,4 @@ def reordered(predicted: NDArray[np.int64], labels: NDArray[np.int64]) -> tuple[
     np.add.at(counts, (said[kept], true[kept]), 1)
     names = linear_sum_assignment(counts, maximize=True)[1]
     called = {int(one): int(other) for one, other in zip(classes, classes[names], strict=True)}
-    return called, float((names[said[judged]] == true[judged]).mean())
+    return called, float((names[said[judged]] == true[judged]).mean()), float((said[judged] == true[judged]).mean())

@@ -254,9 +254,9 @@ def _learned(seen: Seen, membership: Membership, population: Population) -> str:
     correct, labels = seen.accuracy(labels), labels[row]
     commonest = float(np.bincount(labels).max() / len(labels))
     share = float(correct[row].mean())
-    if share <= commonest:
+    told = renamed(seen.logits[row].argmax(axis=1), labels)
+    if share <= commonest or told:
         scale = " (pictures: give --mean and --std, as the model was trained with)"
-        told = renamed(seen.logits[row].argmax(axis=1), labels)
         asked = (
             "are the members, their labels, the order of the classes (scikit-learn's is that of classes_) and the "
             f"scale of the inputs those that it was trained with{scale if population.records.kind == 'image' else ''}?"

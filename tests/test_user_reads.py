@@ -35,7 +35,7 @@ def test_a_file_that_changed_is_refused_by_its_name(folder, change):
     found = read(Path("cfg.json").read_text)
     user_reads.check(found, "m:f")
     change(folder / "cfg.json")
-    words = "m:f read cfg.json when it made this model, which has changed since, or is not .*: set it back .*--retrain NAME"
+    words = "m:f read cfg.json when it made this model, which has changed since.*: set it back .*--retrain NAME"
     with pytest.raises(OutdatedRunError, match=words):
         user_reads.check(found, "m:f")
 

@@ -94,6 +94,7 @@ def test_an_auc_of_one_tells_no_distance():
 def test_the_smallest_rate_that_is_told_is_one_that_can_be_measured(non_members, text):
     known = dict.fromkeys(("models", "workers", "stack", "records", "parameters", "memory_bytes", "disk_bytes"), 1)
     known |= {"finished": 0, "seconds_per_model": 1.0, "seconds": 1.0, "seconds_audit": 1.0, "temporary_bytes": 0}
+    known |= {"seconds_around": 1.0}
     made = Plan(**known, device="cpu", smallest_fpr=1 / non_members, rates=())
     rate = dict(plan(made, "here"))["smallest FPR"].partition(":")[0]
     assert rate == text

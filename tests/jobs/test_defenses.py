@@ -178,7 +178,7 @@ def test_all_rows_share_the_reference_records_that_one_of_them_needs():
     sizes = [one.job.population.roles.sizes() for one in found]
     assert sizes[0] == sizes[1]
     assert sizes[0]["reference"] == 1797 // 5
-    with pytest.raises(RolesError, match="give --reference N"):
+    with pytest.raises(RolesError, match="give --reference 2 or more, or leave it out"):
         prepare(chosen(None, {"models": 4, "epochs": 1, "defense": "adv-reg", "reference": 0}))
 
 

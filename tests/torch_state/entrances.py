@@ -69,8 +69,7 @@ def _records(folder, network):
 
 
 def _ranking(folder, network):
-    given = {key: value for key, value in _config(folder, network).items() if key != "models"}
-    found = reticent.rank_members(**given)
+    found = reticent.rank_members(**_config(folder, network, models=None, workers=None))
     return stored(folder), found.losses.tobytes(), [one.to_json() for one in found.members]
 
 
@@ -80,7 +79,7 @@ def _layers(folder, network):
 
 
 def _weights(folder, network):
-    found = reticent.locate_weights(**_config(folder, network, reference=10), scoring__steps=3)
+    found = reticent.locate_weights(**_config(folder, network, reference=10, workers=None), scoring__steps=3)
     return stored(folder), _hashed(found.vulnerability), _hashed(found.learnability)
 
 

@@ -13,9 +13,8 @@ from reticent.attacks.lira import Lira
 from reticent.attacks.rmia import Rmia
 from reticent.auditing.roc import auc
 from reticent.data.membership import Membership
-from reticent.errors import InputError
 from reticent.data.records import Records
-from reticent.errors import ModelError
+from reticent.errors import InputError, ModelError
 from reticent.outputs import OUTPUTS
 from reticent.outputs.rounding import Rounding
 from reticent.outputs.temperature import Temperature

@@ -45,3 +45,10 @@ def test_every_attack_has_a_test_of_its_formula(name):
     own = [path for path in (ROOT / "tests" / "attacks").glob("test_*.py") if path.stem not in OF_ALL]
     told = [path for path in own if re.search(rf'"{name}"|\b{spec}\b', path.read_text(encoding="utf-8"))]
     assert told, f"write tests/attacks/test_{name.replace('-', '_')}.py: hold {name} against its paper's formula"
+
+
+def test_the_readme_has_the_two_commands_that_ci_runs():
+    lines = (ROOT / "README.md").read_text(encoding="utf-8").splitlines()
+    install, tests = [line for line in lines if line.startswith("pip install")]
+    assert install.endswith("&& reticent audit")
+    assert tests.endswith("&& pytest")

@@ -50,7 +50,7 @@ def test_order_is_verdict_next_steps_evidence_method_limits(page):
 def test_an_older_document_has_none_of_the_later_parts(older, rows):
     root = read(html(older, example.rows(20)))
     sections = [e.attributes["id"] for e in root.all("section")]
-    assert sections == ["finding", "evidence", "records", "method", "limits", "words"]
+    assert sections == ["finding", "next", "evidence", "records", "method", "limits", "words"]
     later = {"epsilon-title", "control-title", "groups-title"}
     assert later.isdisjoint(e.attributes.get("id") for e in root.walk())
     heads = [head.text for head in root.one("table", id="record-table").all("th", scope="col")]

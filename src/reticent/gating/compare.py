@@ -95,7 +95,7 @@ def compare(
     if lower > limit:
         message = say.above(above.name, above.summary.mean, *widening)
         return _check(Outcome.FAILED, name, limit, above, message, lines)
-    if above.summary.interval[0] > limit:
+    if above.summary.interval[0] > limit >= lower:
         message = say.above_alone(above.name, above.summary, *widening)
         return _check(Outcome.FAILED, name, limit, above, message, lines)
     if top.upper > limit:

@@ -78,7 +78,8 @@ NEEDED = {
 
 
 @pytest.mark.parametrize("most", [1, pytest.param(None, marks=pytest.mark.slow)])
-def test_no_flag_of_any_command_rounds_a_fraction(capfd, most):
+def test_no_flag_of_any_command_rounds_a_fraction(capfd, most, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     tried = set()
     for line, flags in leaves(app):
         for flag in flags[:most]:

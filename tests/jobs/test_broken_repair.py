@@ -17,7 +17,7 @@ from reticent.findings.numbers import Area
 from reticent.jobs.hardening.before_after import doubt, lost
 from reticent.report.kinds.harden import harden as kind
 from reticent.report.render.html import html
-from reticent.say import harden as say
+from reticent.say import harden_checks as say
 
 FACTORY = """
 from torch import nn

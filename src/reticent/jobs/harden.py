@@ -31,7 +31,7 @@ from reticent.population.in_store import using
 from reticent.population.train import Callback, train
 from reticent.report.kinds import page
 from reticent.report.output import HARDEN, REPAIRED, Output
-from reticent.say import harden as say
+from reticent.say.harden_checks import refused
 from reticent.sparsify.compact import packed
 from reticent.store import Store
 from reticent.torch_state import fixed
@@ -177,7 +177,7 @@ def _hardened(
     before, after = (checked.right(seen[name]) for name in ("before", "after"))
     if lost(before, after, max_accuracy_loss):
         notes = checked.sorted.notes
-        raise ModelError(say.refused(before.mean(), after.mean(), max_accuracy_loss, notes, checked.held))
+        raise ModelError(refused(before.mean(), after.mean(), max_accuracy_loss, notes, checked.held))
     populations = {"after": checked.after, "before": checked.before}
     runs = {}
     for name, population in populations.items():

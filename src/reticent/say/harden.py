@@ -1,7 +1,5 @@
 """A repair in sentences: whether the repaired model leaks less, at what accuracy, and what is not shown."""
 
-from collections.abc import Sequence
-
 from reticent.auditing.verdict import FEWEST
 from reticent.findings.audit import Leak, Reason
 from reticent.findings.comparison import Relation
@@ -9,7 +7,6 @@ from reticent.findings.harden import (
     FAR,
     Doubt,
     HardenDocument,
-    HeldLoss,
     Note,
     RecordsNote,
     RepairData,
@@ -17,11 +14,12 @@ from reticent.findings.harden import (
     Side,
 )
 from reticent.findings.locate import Origin
-from reticent.findings.numbers import Area, Statistic
-from reticent.rounding import around, decimals, fraction, percent, significant_down
+from reticent.findings.numbers import Statistic
+from reticent.rounding import decimals, fraction, percent
 from reticent.say import blind
 from reticent.say.comparison import limits as limits_of_comparison
 from reticent.say.grammar import alarms, listed, plural
+from reticent.say.harden_checks import SAY_HOW, doubts, suspects
 from reticent.say.locate import FRESH
 from reticent.say.verdict import unresolved
 
@@ -51,13 +49,8 @@ NOT_COMPARED = (
 )
 BACKWARDS = "An attack that is read backwards still finds members of the repaired model."
 BROKEN = "A model that is right so rarely tells little of its members because it tells little of anything."
-SAY_HOW = "State the model's training: --epochs, --batch-size, --optimizer, --learning-rate, --weight-decay."
 STATE = (
     f"So they are not made as the model was, and the attack before the repair may be weaker than it could be. {SAY_HOW}"
-)
-BY_DEFAULT = (
-    "Nothing was said of how the model was trained: the references, from which attacks learn, are trained by default "
-    f"settings, and what is found before and after may come from that. {SAY_HOW}"
 )
 REPAIRED_OTHERWISE = (
     "So the repair did to them something else than to the model, and an attack that learns from them may miss what the "
@@ -149,71 +142,11 @@ def _numbers(found: HardenDocument, measure: Statistic) -> str:
     return f"the largest AUC was {first} before, of {before.auc_attack}, and is {second} after, of {after.auc_attack}"
 
 
-def untaught(problem: str) -> str:
-    """Say that the given model may have learned nothing, and what that means for its audit."""
-    return (
-        f"The given model {problem}: it may have learned nothing, and a model that learned nothing has nothing to "
-        "leak. Are these the trained weights, its members, and the scale of its inputs?"
-    )
-
-
-def no_sign(found: Area) -> str:
-    """Say that nothing shows that the model was trained on the members."""
-    how = f"(the AUC of its loss, members against non-members, is {fraction(found.value)}, interval "
-    how += f"{around(found.interval)}; 0.5 is chance)"
-    if found.backwards:
-        return (
-            f"The given model has a larger loss on the members than on the non-members {how}: are the two files "
-            "exchanged?"
-        )
-    return (
-        f"The given model shows no sign of having been trained on these members {how}: either it was trained on "
-        "others, or it generalises so well that there is little to repair. Check that these are its members."
-    )
-
-
-def doubts(sign: Area | None, *, by_default: bool) -> list[str]:
-    """Warn of a model that shows no sign of its members, and of references that may not be made as it was."""
-    return [*([] if sign is None else [no_sign(sign)]), *[BY_DEFAULT] * by_default]
-
-
-def refused(before: float, after: float, most: float, notes: Sequence[RecordsNote], held: HeldLoss | None) -> str:
-    """Say that a repair took more accuracy than is allowed, and what to look at first."""
-    looked = _suspects(notes, held)
-    return (
-        f"the repair broke the model: expected to lose at most {100 * most:g} percentage points of accuracy on "
-        f"non-members, got {percent(before)} before and {percent(after)} after. {looked} The references were "
-        "not trained, and nothing was written; the repair is kept in the store. To audit and write it nevertheless, "
-        "give a larger --max-accuracy-loss (max_accuracy_loss)"
-    )
-
-
-def _suspects(notes: Sequence[RecordsNote], held: HeldLoss | None) -> str:
-    """Name what most likely broke a model, the likeliest first."""
-    others = (
-        "a --learning-rate that is too high for the second training, too few --tuning-epochs, or a method that sets "
-        "too much back (--rate)"
-    )
-    if any(one.note is Note.SCALE_ASSUMED for one in notes):
-        return (
-            "Look first at how the pictures were normalised: mean 0.5 and std 0.25 are assumed, since --mean and --std "
-            f"were not given. Then at {others}."
-        )
-    if held is not None:
-        loss = significant_down(held.loss)
-        return (
-            f"{held.objective} holds the mean loss at {held.level:g}, and the given model's on non-members is {loss}: "
-            f"a training held above that must lose accuracy. Give a lower level, such as --{held.option} {loss}. Else "
-            f"look at {others}."
-        )
-    return f"Look at {others}."
-
-
 def _detail(found: HardenDocument) -> list[str]:
     """Say what the other measure shows, and whether accuracy was paid for it."""
     differ = [*doubts(found.model.no_sign, by_default=found.repair.by_default), *_different(found)]
     if found.broken:
-        differ = [f"{BROKEN} {_suspects(found.data.notes, found.repair.held)}", *differ]
+        differ = [f"{BROKEN} {suspects(found.data.notes, found.repair.held)}", *differ]
     if found.doubt is Doubt.REFERENCES_DIFFER:
         told = _accuracies(found.after, "after", found.data)
         return [*differ, *told, *_still(found)]

@@ -37,7 +37,7 @@ from reticent.procedures import PROCEDURES
 from reticent.procedures.base import given_state
 from reticent.procedures.recipe_checks import check_records, needs
 from reticent.rounding import percent
-from reticent.say import harden as say
+from reticent.say import harden_checks as say
 from reticent.signals.ask import Seen, ask, asked_again
 from reticent.signals.matrix import log_probability
 from reticent.signals.queries import Queries

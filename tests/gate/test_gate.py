@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.special import expit, logit
 from scipy.stats import binom, norm, t
@@ -122,6 +122,7 @@ def test_shown_above_is_said_at_the_limit_widened_for_the_attacks():
 
 
 @given(st.lists(st.tuples(*[st.floats(0.5, 1)] * 3).map(sorted), min_size=1, max_size=6), st.floats(0.5, 1))
+@example([[0.6579423840567996] * 3], 0.6579423840567996)
 def test_a_gate_passes_just_if_every_attack_passes_alone(intervals, limit):
     attacks = [attack(f"a{k}", auc=(mid, low, high)) for k, (low, mid, high) in enumerate(intervals)]
     attacks.append(attack("lira", auc=(0.5, 0.5, 0.5)))

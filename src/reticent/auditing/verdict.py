@@ -239,8 +239,8 @@ def widened(summary: Estimate, confidence: float, choices: int, *, area: bool = 
     low, high = summary.interval
     if area and 0 < low <= summary.mean <= high < 1:
         centre = logit(summary.mean)
-        low, high = (float(expit(centre + stretch * (logit(end) - centre))) for end in (low, high))
-        return low, high
+        wide = [float(expit(centre + stretch * (logit(end) - centre))) for end in (low, high)]
+        return min(low, wide[0]), max(high, wide[1])  # Rounding must not make it narrower.
     return (
         max(0.0, summary.mean - stretch * (summary.mean - low)),
         min(1.0, summary.mean + stretch * (high - summary.mean)),

@@ -119,3 +119,14 @@ def test_code_that_changed_after_its_import_is_refused(folder):
 
 def test_two_functions_of_a_file_differ(folder):
     assert digest("zz_main:plain") != digest("zz_main:lazy")
+
+
+def test_what_changed_code_reads_is_not_mixed_with_what_it_read_before(folder):
+    for config in ("a.json", "b.json"):
+        (folder / config).write_text("8")
+        (folder / "zz_reads.py").write_text(f"from pathlib import Path\ndef f():\n    Path({config!r}).read_text()\n")
+        forget()
+        reads = usercode.load("zz_reads:f")
+        with usercode.noted("zz_reads:f"):
+            reads()
+        assert set(usercode.read("zz_reads:f")) == {"zz_reads.py", config}

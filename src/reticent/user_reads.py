@@ -34,7 +34,7 @@ OTHERWISE = (
 _OPENED: ContextVar[dict[Path, bool] | None] = ContextVar("opened", default=None)
 """Paths that the code at work has opened, and whether only to read them."""
 _READ: dict[str, dict[str, str]] = {}
-"""Names of files that were read in this process, with their hashes: by the import string of the code that read them,
+"""Names of files that were read in this process, with their hashes: by the code that read them,
 and by each module that was imported meanwhile, which happens once in a process."""
 
 

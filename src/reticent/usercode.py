@@ -11,7 +11,7 @@ import importlib.util
 import sys
 import traceback
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -83,9 +83,19 @@ def digest(text: str) -> str:
     return content.hexdigest()[:20]
 
 
+def noted(text: str) -> AbstractContextManager[None]:
+    """Note which files of the user's the code behind an import string reads until the block ends."""
+    return user_reads.noted(_as_it_is(text))
+
+
 def read(text: str) -> dict[str, str]:
     """Name the files that the code behind an import string read in this process, with their hashes."""
-    return user_reads.read(text, _files(text).values())
+    return user_reads.read(_as_it_is(text), _files(text).values())
+
+
+def _as_it_is(text: str) -> str:
+    """Name code so that what a changed one reads is not mixed with what it read before."""
+    return f"{text} {digest(text)}"
 
 
 def _files(text: str) -> dict[str, Path]:

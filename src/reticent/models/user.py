@@ -7,7 +7,7 @@ from typing import ClassVar
 from torch import nn
 from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 
-from reticent import user_reads, usercode
+from reticent import usercode
 from reticent.errors import ModelError
 from reticent.models.base import Architecture, Input
 
@@ -51,7 +51,7 @@ def build(spec: Factory, given: Input, classes: int) -> nn.Module:
             f"{spec.factory}: needs an argument {needed[0]!r}, and only {', '.join(offered)} are passed, where asked "
             "for: give the others a default"
         )
-    with usercode.reported(spec.factory, ModelError), user_reads.noted(spec.factory):
+    with usercode.reported(spec.factory, ModelError), usercode.noted(spec.factory):
         module = factory(**{name: value for name, value in offered.items() if name in known})
     if not isinstance(module, nn.Module):
         raise ModelError(f"{spec.factory}: expected a torch.nn.Module, got {type(module).__name__}")

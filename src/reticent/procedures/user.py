@@ -92,7 +92,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     if spec.source and usercode.digest(spec.function) != spec.source:
         raise ModelError(f"{spec.function}: its source changed while it was in use; run the same command again")
     x, y = (np.array(t.cpu().numpy()) for t in (materials.prepare(materials.members.x), materials.members.y))
-    with streams.lent("function"), usercode.reported(spec.function, ModelError), user_reads.noted(spec.function):
+    with streams.lent("function"), usercode.reported(spec.function, ModelError), usercode.noted(spec.function):
         model = function(x, y, streams.integer("function") % 2**31)
     if not isinstance(model, nn.Module):
         if not is_estimator(model):

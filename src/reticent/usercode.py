@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -85,16 +86,17 @@ def digest(text: str) -> str:
 
 def noted(text: str) -> AbstractContextManager[None]:
     """Note which files of the user's the code behind an import string reads until the block ends."""
-    return user_reads.noted(_as_it_is(text))
+    return user_reads.noted(_as_it_is(text, sys.modules[_module_name(text)]))
 
 
 def read(text: str) -> dict[str, str]:
     """Name the files that the code behind an import string read in this process, with their hashes."""
-    return user_reads.read(_as_it_is(text), _files(text).values())
+    return user_reads.read(_as_it_is(text, sys.modules[_module_name(text)]), _files(text).values())
 
 
-def _as_it_is(text: str) -> str:
-    """Name code so that what a changed one reads is not mixed with what it read before."""
+@cache
+def _as_it_is(text: str, module: ModuleType) -> str:
+    """Name code as it was imported, so that what a changed one reads is not mixed with what it read before."""
     return f"{text} {digest(text)}"
 
 

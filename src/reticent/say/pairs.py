@@ -12,14 +12,15 @@ BELOW = "less than 0.1"
 """Percentage points that one decimal would make none."""
 
 
-def against(document: Comparison, first: str, second: str, other: str | None = None, *, begins: bool) -> str:
-    """Say how one row stands to another, which may be called otherwise; a name begins a sentence as it is."""
+def against(document: Comparison, first: str, second: str, other: str | None = None) -> str:
+    """Begin a sentence by how one row stands to another, which may be called otherwise."""
     if document.tests.same(first, second):
         return f"{first} gives the same answers as {other or second}: it changes nothing here"
-    return stands(document.tests.leak(first, second), first, other or second, partly(document, first, second), begins)
+    leak, by = document.tests.leak(first, second), partly(document, first, second)
+    return stands(leak, first, other or second, by, begins=True)
 
 
-def stands(leak: Relation, first: str, second: str, partly: str, begins: bool = False) -> str:
+def stands(leak: Relation, first: str, second: str, partly: str, *, begins: bool = False) -> str:
     """Say of two rows, as they are called, which leaks less."""
     return {
         Relation.LESS: f"{first} leaks less{partly} than {second}",

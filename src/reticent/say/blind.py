@@ -4,7 +4,7 @@ from reticent.auditing.verdict import FEWEST
 from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.blind import Blind, Known, Unlooked
 from reticent.findings.numbers import PairedDifference, Statistic
-from reticent.rounding import around, decimals, fraction, level, percent, signed
+from reticent.rounding import around, decimals, fraction, interval, level, percent, signed
 from reticent.say.grammar import alarms, plural
 
 KNOWN = {
@@ -115,7 +115,7 @@ def beyond(said: Verdict) -> str:
 def ends(found: PairedDifference, *, points: bool = False) -> str:
     """Write the interval of a difference."""
     scale, digits = (100, 1) if points else (1, 3)
-    return " to ".join(signed(scale * end, digits) for end in found.interval)
+    return interval(found.interval, lambda end: signed(scale * end, digits))
 
 
 def conclusion(said: Verdict) -> str:

@@ -29,6 +29,8 @@ def after(document: AuditDocument) -> tuple[Step, ...]:
     """Say what to do after an audit: short, and no command that this kind of audit can't be followed by."""
     said = document.verdict
     steps: list[Step] = []
+    if said.exchanged:
+        return (("Check who is a member, and attack again", ""),)
     if said.leak is Leak.FOUND:
         steps = [*_where(document), *_repairs(document)]
     elif said.reason in SHARPER:

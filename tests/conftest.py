@@ -68,6 +68,14 @@ def _global_state_stays():
     assert not changed, f"the test changed global state: {changed}"
 
 
+@pytest.fixture
+def narrow_adv_reg(monkeypatch):
+    """Make the attacker of adversarial regularisation narrow, which takes most of the time of whatever trains one."""
+    monkeypatch.setattr("reticent.objectives.adv_reg.ANSWER", (16, 16, 8))
+    monkeypatch.setattr("reticent.objectives.adv_reg.LABEL", (8, 8))
+    monkeypatch.setattr("reticent.objectives.adv_reg.BOTH", (16, 16, 16, 8, 8, 1))
+
+
 def _state():
     return {
         "random": random.getstate(),

@@ -37,8 +37,6 @@ def pytest_collection_finish():
 
 DRAWN = {"report", "studies", "scripts", "e2e"}
 """Folders whose tests look at pictures; elsewhere they are composed and not drawn, which takes half of the time."""
-WORDS = {"test_audit_parts.py"}
-"""Files there whose tests look at words alone."""
 _undrawn = pytest.MonkeyPatch()
 
 
@@ -50,7 +48,7 @@ def _blank(_, stream, **how):
 def pytest_runtest_setup(item):
     """Draw or leave out, before any fixture makes a page."""
     _undrawn.undo()
-    if item.path.name in WORDS or not DRAWN & set(item.path.parts):
+    if item.get_closest_marker("words") or not DRAWN & set(item.path.parts):
         _undrawn.setattr(svg, "settle", lambda _: None)
         _undrawn.setattr(Figure, "savefig", _blank)
 

@@ -16,6 +16,8 @@ from reticent.report.pictures import dot_plot
 from reticent.say import epsilon as say
 from reticent.say.epsilon import spoken
 
+pytestmark = pytest.mark.words
+
 
 def _light(document):
     """Leave out the figures that take long to draw."""

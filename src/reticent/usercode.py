@@ -138,7 +138,8 @@ def _sources(module: ModuleType) -> list[tuple[str, Path]]:
         file = _file(root, name) or _elsewhere(name)
         if file is not None:
             found[name] = file
-            waiting += [name.rpartition(".")[0], *_imported(name, file)]
+            package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+            waiting += [name.rpartition(".")[0], *_imported(file.read_bytes(), package)]
     return sorted(found.items())
 
 
@@ -162,15 +163,16 @@ def _elsewhere(name: str) -> Path | None:
     return next((file for place in own if (file := _file(place.parent.resolve(), name)) is not None), None)
 
 
-def _imported(name: str, file: Path) -> list[str]:
-    """Read from a file the names of all modules that it may import, wherever in it."""
-    package = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
+@cache
+def _imported(source: bytes, package: str) -> list[str]:
+    """Read from a file of a package the names of all modules that it may import, wherever in it."""
+    inside = package.split(".") if package else []
     names: list[str] = []
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else []
+            above = inside[: len(inside) - node.level + 1] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
             names += [base, *(f"{base}.{alias.name}".strip(".") for alias in node.names)]
     return names

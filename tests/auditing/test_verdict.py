@@ -276,7 +276,7 @@ def test_membership_that_may_be_the_wrong_way_round_is_said_first():
     assert (said.exchanged, said.leak, word(said)) == (True, "found", "Check who is a member")
     assert said.sentence.startswith(
         "Members and non-members may be exchanged: loss (AUC 0.400) ranks members below non-members, by more than "
-        "chance. Check that True in membership stands for trained on. As given: An attacker who"
+        "chance. Check that True in membership stands for trained on. As it stands: An attacker who"
     )
     assert "check that higher margins mean a surer model" in said.detail
     by_labels = brought([lira], accuracies=RIGHT)

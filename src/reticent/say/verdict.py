@@ -285,7 +285,7 @@ def exchanged(said: Verdict, audits: Sequence[Audit], population: Population) ->
         why = (
             f"each of the {population.audited_models} models is more often right about non-members ({rates} on average)"
         )
-    return f"Members and non-members may be exchanged: {why}. {CHECK} As given:"
+    return f"Members and non-members may be exchanged: {why}. {CHECK} As it stands:"
 
 
 def _below(said: Verdict, audits: Sequence[Audit]) -> str:

@@ -32,6 +32,7 @@ def pytest_collection_finish():
     """Leave what was imported and collected out of every later search for garbage."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 DRAWN = {"report", "studies", "scripts", "e2e"}

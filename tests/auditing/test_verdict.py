@@ -276,7 +276,7 @@ def test_membership_that_may_be_the_wrong_way_round_is_said_first():
     assert (said.exchanged, said.leak, word(said)) == (True, "found", "Check who is a member")
     assert said.sentence.startswith(
         "Members and non-members may be exchanged: loss (AUC 0.400) ranks members below non-members, by more than "
-        "chance. Check that True in membership stands for trained on. As given: An attacker who"
+        "chance. Check that True in membership stands for trained on. As it stands: An attacker who"
     )
     assert "check that higher margins mean a surer model" in said.detail
     by_labels = brought([lira], accuracies=RIGHT)
@@ -331,8 +331,8 @@ def test_the_attack_is_the_one_that_finds_most_by_the_figure_of_the_sentence():
     only = verdict([made("rmia", **wide), made("correctness", tpr=(0.0, 0.0, 0.002), area=(0.52, 0.515, 0.525))])
     assert (only.leak, only.attack, only.best_by, only.best_among) == ("found", "correctness", "auc", 1)
     assert "an attacker tells which is which" in only.sentence
-    assert "only correctness is shown to do better than chance in telling pairs apart (rmia has the" in only.detail
-    assert "larger area under the ROC curve, 0.539)." in only.detail
+    assert "only correctness is shown to do better than chance in telling pairs apart; rmia has the" in only.detail
+    assert "largest AUC, 0.539." in only.detail
     # Of attacks that show the same figure, the one with most of it, whatever the other figure says.
     some = [
         made("a", area=(0.6, 0.59, 0.61), tpr=(0.01, 0.005, 0.03)),
@@ -355,7 +355,7 @@ def test_equal_or_unknown_shares_leave_the_choice_to_the_area():
     assert (told.attack, told.best_by) == ("b", "auc")
     more = verdict([made("a", area=(0.476, 0.4, 0.6), tpr=(0.02, 0.0, 0.1)), made("b", area=(0.5, 0.4, 0.6), **zero)])
     assert (more.attack, more.best_by) == ("a", "tpr")
-    assert "a finds most at that rate of false alarms (b has the larger area under the ROC curve," in more.detail
+    assert "a finds most at that rate of false alarms; b has the largest AUC," in more.detail
 
 
 def few(non_members=250, allowed=2, fpr=0.01):

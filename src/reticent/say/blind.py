@@ -58,12 +58,11 @@ def _sentence(found: Blind) -> str:
         ""
         if found.detectable is None
         else (
-            f" Of what this classifier can learn from {plural(found.records, 'record')}, an AUC of "
-            f"{fraction(found.detectable)} would have been found; a difference spread thinly over many features may be "
-            "larger for whoever knows it."
+            f" With {plural(found.records, 'record')}, a difference below an AUC of {fraction(found.detectable)} may "
+            "be missed, and so may one that is spread thinly over many features."
         )
     )
-    return f"No difference between members and non-members was found without the model, {by}).{least}"
+    return f"Without the model, members and non-members are not told apart {by}; 0.5 is chance).{least}"
 
 
 def unsaid(found: Blind | None, why: Unlooked | None = None, *, compared: bool = True) -> list[str]:

@@ -52,8 +52,8 @@ def _open(checks: Sequence[Check]) -> str:
     if not groups:
         return ""
     return (
-        f" It is not known whether {plural(len(groups), 'group')} {agree(len(groups), 'is', 'are')} above a limit "
-        f"({_some(groups)}): --max-group-auc and --max-group-tpr pass only if every group is shown to be below."
+        f" {plural(len(groups), 'group')} may still be above a limit ({_some(groups)}): the audit is too small to "
+        "tell. With --max-group-auc and --max-group-tpr the gate passes only if every group is shown to be below."
     )
 
 

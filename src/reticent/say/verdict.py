@@ -257,7 +257,7 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
             told = f"only {best.name} is shown to do better than chance {at}"
         widest = max(audits, key=lambda audit: audit.auc.mean)
         if round(widest.auc.mean, 3) > round(best.auc.mean, 3):
-            told += f" ({widest.name} has the larger area under the ROC curve, {fraction(widest.auc.mean)})"
+            told += f"; {widest.name} has the largest AUC, {fraction(widest.auc.mean)}"
         lines.append(
             f"Of {said.best_of} attacks tried, {told}. The attack was chosen on the records that it is judged on, so "
             "all these intervals are widened for that."
@@ -285,7 +285,7 @@ def exchanged(said: Verdict, audits: Sequence[Audit], population: Population) ->
         why = (
             f"each of the {population.audited_models} models is more often right about non-members ({rates} on average)"
         )
-    return f"Members and non-members may be exchanged: {why}. {CHECK} As given:"
+    return f"Members and non-members may be exchanged: {why}. {CHECK} As it stands:"
 
 
 def _below(said: Verdict, audits: Sequence[Audit]) -> str:

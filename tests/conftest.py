@@ -32,12 +32,11 @@ def pytest_collection_finish():
     """Leave what was imported and collected out of every later search for garbage."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 20)
 
 
 DRAWN = {"report", "studies", "scripts", "e2e"}
 """Folders whose tests look at pictures; elsewhere they are composed and not drawn, which takes half of the time."""
-WORDS = {"test_audit_parts.py"}
-"""Files there whose tests look at words alone."""
 _undrawn = pytest.MonkeyPatch()
 
 
@@ -49,7 +48,7 @@ def _blank(_, stream, **how):
 def pytest_runtest_setup(item):
     """Draw or leave out, before any fixture makes a page."""
     _undrawn.undo()
-    if item.path.name in WORDS or not DRAWN & set(item.path.parts):
+    if item.get_closest_marker("words") or not DRAWN & set(item.path.parts):
         _undrawn.setattr(svg, "settle", lambda _: None)
         _undrawn.setattr(Figure, "savefig", _blank)
 
@@ -65,6 +64,14 @@ def _global_state_stays():
     after = _state()
     changed = [name for name in before if before[name] != after[name]]
     assert not changed, f"the test changed global state: {changed}"
+
+
+@pytest.fixture
+def narrow_adv_reg(monkeypatch):
+    """Make the attacker of adversarial regularisation narrow, which takes most of the time of whatever trains one."""
+    monkeypatch.setattr("reticent.objectives.adv_reg.ANSWER", (16, 16, 8))
+    monkeypatch.setattr("reticent.objectives.adv_reg.LABEL", (8, 8))
+    monkeypatch.setattr("reticent.objectives.adv_reg.BOTH", (16, 16, 16, 8, 8, 1))
 
 
 def _state():

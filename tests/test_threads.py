@@ -4,11 +4,12 @@ import os
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
 
-from reticent.threads import each
+from reticent.threads import each, ordered
 
 
 def test_every_part_is_done_once_and_what_one_raises_is_raised():
@@ -54,3 +55,32 @@ def test_openmp_is_limited_where_scikit_learn_is_first_loaded_by_a_part():
     given = os.environ | {"OMP_NUM_THREADS": "4"}
     told = subprocess.run([sys.executable, "-c", FRESH], env=given, capture_output=True, text=True, check=True)
     assert told.stdout.split() == ["1"] * 3
+
+
+@pytest.mark.parametrize("run", [each, lambda *given: list(ordered(*given))], ids=["each", "ordered"])
+def test_filters_of_warnings_outlive_parts_that_clear_them_at_once(run, monkeypatch):
+    from sklearn.utils.parallel import delayed
+
+    monkeypatch.setattr("reticent.threads.cores", lambda: 2)
+    cleared, kept, left = (threading.Event() for _ in range(3))
+
+    def work(part):
+        """Clear the filters as scikit-learn does, the second part while the first has, and leave after it."""
+        if part == 1:
+            assert cleared.wait(20)
+        with warnings.catch_warnings():
+            warnings.resetwarnings()
+            (kept if part == 1 else cleared).set()
+            assert (left if part == 1 else kept).wait(20)
+        left.set()
+        if part == 1:
+            warned, (scikit_learns, given, named) = "of something else", delayed(int)("7")
+            assert scikit_learns(*given, **named) == 7
+            warnings.warn(warned, UserWarning, stacklevel=1)
+
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("ignore")
+        before = list(warnings.filters)
+        run(work, range(2))
+        assert warnings.filters == before
+    assert [str(one.message) for one in told] == ["of something else"]

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 from reticent import user_files
 from reticent.errors import InputError
-from reticent.spec import Names, Spec, choices, full
+from reticent.spec import RARELY, Names, Spec, choices, full
 
 Options = dict[str, Any]
 Count = Annotated[int, Ge(2)]
@@ -47,23 +47,23 @@ class DataOptions(Spec):
     label: str | None = None
     """For csv and Parquet files: the label's column. Texts, and whole numbers that do not count from 0, name their
     classes, in sorted order. [the one named label, y, target or class]"""
-    not_features: Names = ()
+    not_features: Annotated[Names, RARELY] = ()
     """For csv and Parquet files: columns that models do not see, such as a record's number; records can be grouped by
     them, an audit's records.csv has them, and they may have gaps."""
-    rare: dict[str, Count] = Field(default_factory=dict)
+    rare: Annotated[dict[str, Count], RARELY] = Field(default_factory=dict)
     """For csv and Parquet files: COLUMN=N, texts of fewer than N records are one category; in TOML
     ``{diagnosis = 10}``."""
-    hash: dict[str, Count] = Field(default_factory=dict)
+    hash: Annotated[dict[str, Count], RARELY] = Field(default_factory=dict)
     """For csv and Parquet files: COLUMN=N, texts are put into N features by their hash, several into one; in TOML
     ``{diagnosis = 64}``."""
-    missing: Literal["refuse", "indicator"] = "refuse"
+    missing: Annotated[Literal["refuse", "indicator"], RARELY] = "refuse"
     """For csv and Parquet files: what a column of numbers with gaps becomes. indicator fills in the column's median,
     and adds a feature that is 1 where it did. Gaps among texts are a category of their own, whatever stands here."""
-    scale: Literal["none", "standard"] = "none"
+    scale: Annotated[Literal["none", "standard"], RARELY] = "none"
     """For csv and Parquet files: standard takes from each column of numbers its mean, and divides by its standard
     deviation. Means, medians and categories are taken over all records, members or not."""
 
-    image_size: Annotated[int, Ge(1)] | None = None
+    image_size: Annotated[Annotated[int, Ge(1)] | None, RARELY] = None
     """For a folder of pictures: the pixels that the shorter side of each is scaled to; its middle is cut out."""
 
     def given(self) -> Options:
@@ -90,23 +90,23 @@ class AttackConfig(Spec):
     attack: dict[str, Options] = Field(default_factory=dict)
     """Options of attacks, one table a name: ``[attack.lira]``."""
     seed: Annotated[int, Ge(0), Lt(2**53)] = 0
-    """Seed of all that is random: who trains on what, each model's training, the bootstrap. Below 2**53, which JSON
-    holds exactly."""
-    replicates: Annotated[int, Ge(100)] = 1000
+    """Seed of all that is random. That is who trains on what, each model's training, the bootstrap. Below 2**53, which
+    JSON holds exactly."""
+    replicates: Annotated[int, Ge(100), RARELY] = 1000
     """Bootstrap replicates behind the intervals over models."""
-    confidence: Annotated[float, Gt(0.5), Lt(1)] = 0.95
+    confidence: Annotated[float, Gt(0.5), Lt(1), RARELY] = 0.95
     """Level of every interval."""
-    delta: Annotated[float, Ge(0), Lt(1)] = 1e-5
+    delta: Annotated[float, Ge(0), Lt(1), RARELY] = 1e-5
     """Delta of the lower bounds on epsilon; also of the epsilon that dpsgd keeps, where it has no delta of its own."""
-    promised_epsilon: Annotated[float, Ge(0)] | None = None
+    promised_epsilon: Annotated[Annotated[float, Ge(0)] | None, RARELY] = None
     """The epsilon, at delta, that you say the training keeps; shown beside the lower bound, as stated."""
-    control: Literal["none", "null"] = "none"
+    control: Annotated[Literal["none", "null"], RARELY] = "none"
     """null repeats the audit with permuted membership, where there is nothing to find."""
-    format: Literal["html", "md"] = "html"
+    format: Annotated[Literal["html", "md"], RARELY] = "html"
     """md writes report.md too, a section of a model card."""
-    records_format: Literal["csv", "parquet"] = "csv"
+    records_format: Annotated[Literal["csv", "parquet"], RARELY] = "csv"
     """parquet writes records.parquet beside records.csv, with the same columns; it needs pyarrow."""
-    group_by: Names = ()
+    group_by: Annotated[Names, RARELY] = ()
     """Columns of the data whose groups of records are compared, beside the classes, which always are."""
 
     @property
@@ -121,49 +121,49 @@ class AuditConfig(DataOptions, AttackConfig):
     dataset: Annotated[str, AfterValidator(_at_home)] = "digits"
     """A name of `reticent data list`, a file (.npz, .npy, .csv, .tsv, .parquet), a folder of pictures by class, or
     module:function."""
-    data_dir: Folder | None = None
+    data_dir: Annotated[Folder | None, RARELY] = None
     """Folder of official data files. [RETICENT_DATA, then the cache folder]"""
     records: Annotated[int, Ge(2)] | None = None
     """How many records to audit, drawn at random. [all that no other role takes]"""
-    validation: Annotated[int, Ge(0)] = 0
+    validation: Annotated[int, Ge(0), RARELY] = 0
     """Records for early stopping (with recipe.patience)."""
-    reference: Annotated[int, Ge(0)] | None = None
+    reference: Annotated[Annotated[int, Ge(0)] | None, RARELY] = None
     """The defender's reference non-members: records that are kept out of training and given to the defense. [none, or a
     fifth of the records where a defense needs them]"""
-    population: Annotated[int, Ge(0)] = 0
+    population: Annotated[int, Ge(0), RARELY] = 0
     """Records that no model is trained on and that the attacker has, to compare with (for RMIA)."""
     models: Annotated[int, Ge(2)] | None = None
     """How many models to train. [what suits the data set]"""
     workers: Annotated[int, Ge(1)] | None = None
     """Processes to train in; with the executor ray, models at a time on each GPU. [one a core on the CPU, one on CUDA]
     """
-    executor: Literal["auto", "inline", "processes", "ray"] = "auto"
+    executor: Annotated[Literal["auto", "inline", "processes", "ray"], RARELY] = "auto"
     """Who trains the models: this process, a pool of processes, or a Ray cluster, whose machines must share the store
     (docs/scale.md). auto is inline for one worker, else processes."""
-    address: str | None = None
+    address: Annotated[str | None, RARELY] = None
     """With the executor ray: HOST:PORT of the cluster. [RAY_ADDRESS, then a cluster that runs on this machine, then one
     that is started for the command]"""
     device: str = "auto"
     """auto, cpu, cuda or cuda:N."""
-    stack: Annotated[int, Ge(1)] | Literal["auto"] | None = None
+    stack: Annotated[Annotated[int, Ge(1)] | Literal["auto"] | None, RARELY] = None
     """Models that a process trains as one batched computation, where networks and defenses allow it; 1 is each alone.
     auto measures what is faster, and keeps to it in this store. Models of one way are not those of the other, to the
     last bits. [1, unless the store has models that were trained together]"""
     store: Annotated[str, AfterValidator(_at_home)] = "reticent-store"
-    """Folder of finished models, never trained twice, or s3://bucket/path (docs/scale.md). Several commands may share
+    """Folder of finished models, never trained twice. Or s3://bucket/path (docs/scale.md). Several commands may share
     it at once: if other commands are training all remaining models already, this one exits with 2; run it again later.
     """
     out: Folder = "reticent-audit"
     """Folder for the report and its numbers."""
-    unit: str | None = None
-    """A column whose values name persons, or other units of several records (for tables also a --not-feature): who
+    unit: Annotated[str | None, RARELY] = None
+    """A column whose values name persons, or other units of several records (for tables also a --not-feature). Who
     trains on what is drawn by unit, no unit has two roles, and what is measured is told of units. [records are units]
     """
     defense: Annotated[str | Options | None, BeforeValidator(_name_or_table)] = None
     """A name of `reticent defenses`, or several joined by +, with options: dpsgd:epsilon=8; in a file or in Python also
     a table with ``name`` and options. Short for the recipe's objective, sampler, procedure and output.
     [none]"""
-    also_non_adaptive: bool = False
+    also_non_adaptive: Annotated[bool, RARELY] = False
     """Also attack with references that are trained without the defense, as one who does not know of it would."""
     recipe: Options = Field(default_factory=dict)
     """How each model is made: the fields of `Recipe`; ``architecture``, ``objective``, ``sampler``, ``procedure`` and

@@ -52,10 +52,10 @@ def interval(ends: Sequence[float], write: Callable[[float], str] = fraction) ->
     return joined([write(end) for end in ends])
 
 
-def joined(written: Sequence[str]) -> str:
+def joined(written: Sequence[str], to: str = " to ") -> str:
     """Write an interval of its written ends, with one percent sign."""
     low, high = written
-    return f"{low.removesuffix(' %')} to {high}"
+    return f"{low.removesuffix(' %')}{to}{high}"
 
 
 def down(value: float, limit: float | None = None, digits: int = 4) -> str:

@@ -27,6 +27,8 @@ def several(names: Any) -> Any:
 
 Names = Annotated[tuple[str, ...], BeforeValidator(several)]
 """Names, of which one may be given as it is."""
+RARELY = "rarely"
+"""Marks an option that most runs do not need: its flag stands in the full help alone."""
 
 
 class Spec(BaseModel):

@@ -4,12 +4,13 @@ Each computes on one thread: sums in another order have other last bits, and a m
 """
 
 import os
+import warnings
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from importlib import import_module
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from reticent.progress import counted
 
@@ -30,6 +31,28 @@ def one_thread() -> Iterator[None]:
         yield
 
 
+CLEARED = "`sklearn.utils.parallel.delayed` should be used with"
+"""How scikit-learn's warning begins that finds no filters."""
+
+
+@contextmanager
+def _side_by_side() -> Iterator[None]:
+    """Compute on one thread in each of several; keep the filters of warnings, which are the whole process's.
+
+    scikit-learn clears and sets them back in every fit. Of two at once, the later one sets back what the first had
+    cleared, and from then on scikit-learn warns of that (`CLEARED`).
+    """
+    with one_thread(), warnings.catch_warnings():
+        show = warnings.showwarning
+
+        def shown(message: Warning | str, *about: Any) -> None:
+            if CLEARED not in str(message):
+                show(message, *about)
+
+        warnings.showwarning = shown  # type: ignore[assignment]
+        yield
+
+
 FEW_CELLS = 2**22
 """Numbers of which there is too little to do for threads."""
 
@@ -45,7 +68,7 @@ def each(work: Callable[[Part], None], parts: Iterable[Part], cells: int = FEW_C
         for part in counted(step, drawn, len(drawn)):
             work(part)
         return
-    with one_thread(), ThreadPoolExecutor(max(1, min(cores(), MOST, len(drawn))), initializer=_openmp) as pool:
+    with _side_by_side(), ThreadPoolExecutor(max(1, min(cores(), MOST, len(drawn))), initializer=_openmp) as pool:
         futures = [pool.submit(work, part) for part in drawn]
         try:
             for future in counted(step, futures, len(drawn)):
@@ -63,7 +86,7 @@ def ordered(
         yield from map(work, counted(step, drawn, len(drawn)))
         return
     most = max(1, min(cores(), MOST, len(drawn)))
-    with one_thread(), ThreadPoolExecutor(most, initializer=_openmp) as pool:
+    with _side_by_side(), ThreadPoolExecutor(most, initializer=_openmp) as pool:
         waiting = deque(pool.submit(work, part) for part in drawn[: most + 1])
         try:
             for place in counted(step, range(len(drawn)), len(drawn)):

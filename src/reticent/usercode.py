@@ -12,6 +12,7 @@ import sys
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -85,16 +86,17 @@ def digest(text: str) -> str:
 
 def noted(text: str) -> AbstractContextManager[None]:
     """Note which files of the user's the code behind an import string reads until the block ends."""
-    return user_reads.noted(_as_it_is(text))
+    return user_reads.noted(_as_it_is(text, sys.modules[_module_name(text)]))
 
 
 def read(text: str) -> dict[str, str]:
     """Name the files that the code behind an import string read in this process, with their hashes."""
-    return user_reads.read(_as_it_is(text), _files(text).values())
+    return user_reads.read(_as_it_is(text, sys.modules[_module_name(text)]), _files(text).values())
 
 
-def _as_it_is(text: str) -> str:
-    """Name code so that what a changed one reads is not mixed with what it read before."""
+@cache
+def _as_it_is(text: str, module: ModuleType) -> str:
+    """Name code as it was imported, so that what a changed one reads is not mixed with what it read before."""
     return f"{text} {digest(text)}"
 
 
@@ -136,7 +138,8 @@ def _sources(module: ModuleType) -> list[tuple[str, Path]]:
         file = _file(root, name) or _elsewhere(name)
         if file is not None:
             found[name] = file
-            waiting += [name.rpartition(".")[0], *_imported(name, file)]
+            package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+            waiting += [name.rpartition(".")[0], *_imported(file.read_bytes(), package)]
     return sorted(found.items())
 
 
@@ -160,15 +163,16 @@ def _elsewhere(name: str) -> Path | None:
     return next((file for place in own if (file := _file(place.parent.resolve(), name)) is not None), None)
 
 
-def _imported(name: str, file: Path) -> list[str]:
-    """Read from a file the names of all modules that it may import, wherever in it."""
-    package = name.split(".") if file.name == "__init__.py" else name.split(".")[:-1]
+@cache
+def _imported(source: bytes, package: str) -> list[str]:
+    """Read from a file of a package the names of all modules that it may import, wherever in it."""
+    inside = package.split(".") if package else []
     names: list[str] = []
-    for node in ast.walk(ast.parse(file.read_bytes())):
+    for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            above = package[: len(package) - node.level + 1] if node.level else []
+            above = inside[: len(inside) - node.level + 1] if node.level else []
             base = ".".join([*above, *([node.module] if node.module else [])])
             names += [base, *(f"{base}.{alias.name}".strip(".") for alias in node.names)]
     return names

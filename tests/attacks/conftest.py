@@ -12,6 +12,4 @@ def wide():
 def narrow(request, monkeypatch):
     if "wide" not in request.fixturenames:
         monkeypatch.setattr("reticent.attacks.networks.HIDDEN", (16, 16, 8))
-        monkeypatch.setattr("reticent.objectives.adv_reg.ANSWER", (16, 16, 8))
-        monkeypatch.setattr("reticent.objectives.adv_reg.LABEL", (8, 8))
-        monkeypatch.setattr("reticent.objectives.adv_reg.BOTH", (16, 16, 16, 8, 8, 1))
+        request.getfixturevalue("narrow_adv_reg")

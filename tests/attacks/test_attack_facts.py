@@ -66,7 +66,7 @@ def compares(entry, spec, given):
     Not if it stays where it is, and others move, since a rule for these was learned from it.
     """
     before = run(entry, spec, given)
-    for record in RECORDS:
+    for record in RECORDS[::5] if entry.fitted else RECORDS:
         moved = run(entry, spec, exchanged(given, record)) - before
         alike = given.signals.labels == given.signals.labels[record]
         alike[record] = False

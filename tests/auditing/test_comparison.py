@@ -86,9 +86,8 @@ def test_what_differs_and_what_is_a_tie(three):
     assert pick(three, "plain", "decay", "accuracy")["verdict"] == "second lower"
     assert {pick(three, "plain", "again", s)["verdict"] for s in ("auc", "tpr", "accuracy")} == {"tie"}
     assert three["sentence"] == (
-        f"decay leaks less than plain ({short(three, 'decay', 'plain')}), but plain is 7.7 percentage points "
-        "more accurate, so this is not judged (no control); no difference is shown between again and plain "
-        f"({short(three, 'again', 'plain')})."
+        "Of 2 recipes, none is shown to leak less than the baseline plain; no difference is shown for 1: again; 1 "
+        "cannot be judged, because no control is as accurate: decay [no control]."
     )
     text = " ".join(three["detail"])
     assert "of the members are found at 1 false alarm in 20 (difference −" in text

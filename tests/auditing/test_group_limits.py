@@ -6,14 +6,18 @@ from scipy.stats import t
 
 import reticent
 from reticent.auditing.crossed_variance import share_interval
-from reticent.auditing.group_limits import group_limits
+from reticent.auditing.group_limits import group_limits, limited
 from reticent.auditing.group_rates import seen
 from reticent.auditing.groups import against_others
 from reticent.auditing.intervals import area_interval
 from reticent.auditing.partition import by_class, by_column
 from reticent.auditing.roc import roc
 from reticent.data.membership import Membership
+from reticent.findings.audit import Group, Grouping
+from reticent.findings.numbers import ShareEstimate
+from reticent.findings.population import Population
 from reticent.rounding import down, fraction
+from reticent.say.groups import spoken
 
 
 def made(seed=0, targets=8, records=2000, sizes=(1, 9), shift=0.0, extra=0.0, attacks=2, lift=0.0):
@@ -83,6 +87,26 @@ def test_a_group_that_differs_is_not_named_unless_it_leaks_and_leaks_more(sizes,
     gap, variance, free = against_others(seen(scores["a0"], members, partition.codes, len(sizes)).area, chosen)
     assert 2 * t.sf(abs(gap[0]) / np.sqrt(variance[0]), free[0]) < 0.001
     assert group_limits([partition], scores, members, first="a0").exposed is None
+
+
+def test_a_group_that_ranks_backwards_is_told_under_the_attack_that_shows_it():
+    partition, scores, members = made(shift=1.0, extra=-3.0)
+    limits = group_limits([partition], scores, members, first="a0")
+    below, other = limits.backwards[0]
+    assert other is None
+    assert (below.attack, below.auc < below.most < 0.5) == ("a1", True)
+    area = seen(scores["a1"], members, partition.codes, 2).area
+    variance, freedom = area.variance()
+    _, high = area_interval(area.value[0], variance[0], freedom[0], 1, 1 - 0.05 / 4)
+    assert below.most >= high
+    groups = [Group(name=name, records=9, auc=ShareEstimate(mean=0.5, interval=(0, 1))) for name in "01"]
+    grouping = limited(Grouping(by="g", attack="a0", groups=groups), limits, 0)
+    told = f'In group "0" by g members rank below non-members (AUC {fraction(below.auc)}, by a1), by more than chance.'
+    whose = Population(models=8, targets=tuple(range(8)))
+    assert spoken(grouping, (), whose).doubts == (f"{told} Check who is a member there.",)
+    drawn = spoken(grouping, (), Population(models=8)).doubts
+    assert drawn == (f"{told} Read backwards, that gives members away as well.",)
+    assert spoken(grouping, (), whose, wrong_sign=("a1",)).doubts == ()  # The verdict tells it of all records.
 
 
 def test_a_group_is_named_under_the_attack_that_shows_it():
@@ -212,7 +236,7 @@ def test_groups_that_are_not_resolved_are_listed_and_pass():
     assert check.outcome == "passed"
     assert check.unresolved == ("class 1",)
     assert "; class 1 is not resolved, and may be below or above" in check.message
-    told = "all 2 checks passed. It is not known whether 1 group is above a limit (class 1): --max-group-auc and"
+    told = "all 2 checks passed. 1 group may still be above a limit (class 1): the audit is too small to tell. With"
     assert told in reticent.gate(document, max_auc=0.55).sentence
     # Of groups that are all too small nothing is shown, which is said, too.
     for group in document["groups"][0]["groups"]:

@@ -20,7 +20,9 @@ from reticent.auditing.partition import by_class, by_column
 from reticent.auditing.roc import auc, roc, tpr_at_fpr
 from reticent.data.membership import Membership
 from reticent.errors import InputError
+from reticent.findings.audit import Group, Grouping
 from reticent.findings.group_limits import ExposedGroup
+from reticent.findings.numbers import ShareEstimate
 from reticent.findings.population import Population
 from reticent.say.groups import spoken
 from reticent.signals.matrix import Signals
@@ -295,13 +297,27 @@ def test_one_group_cannot_be_compared():
     assert entry.groups[0].auc.mean == pytest.approx(auc(scores, members).mean())
 
 
+def test_a_class_that_is_too_small_is_named():
+    known = ShareEstimate(mean=0.5, interval=(0.4, 0.6))
+    large = [Group(name=name, records=99, auc=known) for name in "01"]
+    small = [Group(name=name, records=2) for name in "23"]
+    needed = {"by": "class", "attack": "a", "records_needed": 28}
+    assert said(Grouping(groups=[*large, small[0]], **needed)).doubts == (
+        'Nothing can be said of class "2": about 28 records are needed, and it has 2.',
+    )
+    assert said(Grouping(groups=[*large, *small], **needed), ["ant", "bee", "cat", "dog"]).doubts == (
+        'Nothing can be said of 2 of 4 classes ("cat", "dog"): about 28 records are needed, and they have fewer.',
+    )
+    assert said(Grouping(groups=small, **needed)).doubts == ()  # The sentence says it of all.
+
+
 def test_sentences_name_the_group_or_say_that_none_stands_out():
     clear = found(0, shift=0.0, extra=2.0)
     assert clear.sentence.startswith('The most exposed group by g is "5": a tells its members from its')
     assert "corrected for all 6 groups" in clear.sentence
     none = found(1, shift=0.0)
     assert none.most_exposed is None
-    assert re.match(r"By [a-z]+, no group by g stands out as more exposed", none.sentence)
+    assert re.match(r"No group by g is shown to leak more than the others, by [a-z]+: chance", none.sentence)
     partition, scores, members, exposed = case(2, sizes=(1, 1), shift=0.0, extra=2.0)
     classes = groups(by_class(partition.codes), scores, members, exposed, attack="a")
     text = said(classes, ("cats\nand dogs", "o" * 10000)).sentence
@@ -324,15 +340,17 @@ def test_where_the_verdict_names_another_group_the_sentence_says_why():
         groups=6,
         attacks=7,
     )
-    same, other = (spoken(entry, (), None, named.with_(**one)).sentence for one in ({"name": "5"}, {"by": "h"}))
-    assert same == other == spoken(entry, (), None).sentence
-    stricter = spoken(entry, (), None, named).sentence
+    same, other = (
+        spoken(entry, (), Population(models=8), named.with_(**one)).sentence for one in ({"name": "5"}, {"by": "h"})
+    )
+    assert same == other == spoken(entry, (), Population(models=8)).sentence
+    stricter = spoken(entry, (), Population(models=8), named).sentence
     assert stricter.startswith(same)
     assert stricter.endswith(
         'The verdict names the group "4": of those that still stand out after a correction for all 6 groups and '
         "7 attacks, it is the furthest above the others."
     )
-    assert spoken(entry, (), None, named.with_(attack="b")).sentence.endswith(
+    assert spoken(entry, (), Population(models=8), named.with_(attack="b")).sentence.endswith(
         'The verdict names the group "4": b shows that one, and all that is said here is of a.'
     )
 

@@ -260,4 +260,4 @@ def test_the_game_is_said():
     ]
     assert "with probability 57 %." in game(seven)
     differ = game([target], (0.0625, 0.875))
-    assert "one half on average (it differs between records: 6 % to 88 % of the models were trained on one)." in differ
+    assert "one half on average (it differs between records: 6 to 88 % of the models were trained on one)." in differ

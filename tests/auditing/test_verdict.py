@@ -8,14 +8,14 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from reticent.auditing.attack_audit import audit_attack
-from reticent.auditing.verdict import expected_fpr, reported_fpr, widened
+from reticent.auditing.verdict import allow_for_exchanged, expected_fpr, reported_fpr, widened
 from reticent.auditing.verdict import verdict as judged
 from reticent.data.membership import Membership
 from reticent.errors import InputError
 from reticent.findings.attack import Audit, Overall, TargetAccuracy, TargetAudit
 from reticent.findings.audit import Reason
-from reticent.findings.numbers import Area, OverallRate, Rate, ShareEstimate
-from reticent.findings.population import Population
+from reticent.findings.numbers import Area, OverallRate, Rate, ShareEstimate, Spread
+from reticent.findings.population import Accuracy, ModelFacts, Population
 from reticent.rounding import plain
 from reticent.say.verdict import CONCLUSIONS, OPEN, spoken, word
 
@@ -69,7 +69,7 @@ def test_the_sentence():
         "An attacker who accepts 1 false alarm in 100 finds 6.6 % of the training records; chance is 1 %."
     )
     assert said.detail == (
-        "The 95 % interval is 5.0 % to 8.0 %. The area under the ROC curve is 0.600 (95 % interval 0.550 to 0.650; "
+        "The 95 % interval is 5.0 to 8.0 %. The area under the ROC curve is 0.600 (95 % interval 0.550 to 0.650; "
         "chance is 0.5). Both are more than chance. Measured on 64 models, each with at least 898 members and "
         "899 non-members."
     )
@@ -174,7 +174,7 @@ def test_a_rate_that_equal_scores_decide_excludes_nothing():
     assert TIED in told.detail
     assert TIES in told.cannot_say
     assert (
-        "The 95 % interval is 0.3 % to 0.8 %. Equal scores decide what is found at 1 false alarm in 100: a threshold "
+        "The 95 % interval is 0.3 to 0.8 %. Equal scores decide what is found at 1 false alarm in 100: a threshold "
         "flags either 0.3 % of the non-members or more than 1 %, so a low share is no sign of safety."
     ) in told.detail
     # An attack that asks one model alone, and ties, takes nothing from the others; one that compares models does.
@@ -253,6 +253,45 @@ def test_an_attack_that_works_backwards_is_a_leak_in_every_part_of_the_verdict()
     assert "loss" not in found.sentence
 
 
+RIGHT, LOW = (0.6, 0.7), {"area": (0.4, 0.38, 0.42)}
+"""Accuracies on members and non-members of models that may have the two exchanged; the AUC of an attack on them."""
+
+
+def brought(audits, models=8, accuracies=(0.7, 0.6), targets=True):
+    """The verdict on models that were brought, each as often right about members and non-members as is told."""
+    inside, outside = accuracies
+    each = [
+        ModelFacts(model=m, members=90, accuracy_members=inside, accuracy_non_members=outside) for m in range(models)
+    ]
+    facts = Population(
+        models=models, targets=tuple(range(models)) if targets else None, health=(), per_model=tuple(each)
+    )
+    facts = facts.with_(accuracy=Accuracy(members=Spread(mean=inside), non_members=Spread(mean=outside)))
+    return spoken(allow_for_exchanged(judged(audits), audits, facts), audits, facts)
+
+
+def test_membership_that_may_be_the_wrong_way_round_is_said_first():
+    lira, loss = made().with_(strong=True), made("loss", **LOW).with_(strong=False)
+    said = brought([lira, loss])
+    assert (said.exchanged, said.leak, word(said)) == (True, "found", "Check who is a member")
+    assert said.sentence.startswith(
+        "Members and non-members may be exchanged: loss (AUC 0.400) ranks members below non-members, by more than "
+        "chance. Check that True in membership stands for trained on. As it stands: An attacker who"
+    )
+    assert "check that higher margins mean a surer model" in said.detail
+    by_labels = brought([lira], accuracies=RIGHT)
+    assert by_labels.sentence.startswith(
+        "Members and non-members may be exchanged: each of the 8 models is more often right about non-members (70.0 % "
+        "against 60.0 % on average). Check"
+    )
+    for other in (
+        brought([lira], models=7, accuracies=RIGHT),
+        brought([lira, made("confidence").with_(strong=False), made("entropy", **LOW).with_(strong=False)]),
+        brought([lira, loss], targets=False),  # Who trained on what was drawn by reticent.
+    ):
+        assert (other.exchanged, word(other), "exchanged" in other.sentence) == (False, "Leak found", False)
+
+
 def test_numbers_for_people():
     assert [plain(x) for x in (0.0001, 1e-9, 0.1, 2.0)] == ["0.0001", "0.000000001", "0.1", "2"]
 
@@ -292,8 +331,8 @@ def test_the_attack_is_the_one_that_finds_most_by_the_figure_of_the_sentence():
     only = verdict([made("rmia", **wide), made("correctness", tpr=(0.0, 0.0, 0.002), area=(0.52, 0.515, 0.525))])
     assert (only.leak, only.attack, only.best_by, only.best_among) == ("found", "correctness", "auc", 1)
     assert "an attacker tells which is which" in only.sentence
-    assert "only correctness is shown to do better than chance in telling pairs apart (rmia has the" in only.detail
-    assert "larger area under the ROC curve, 0.539)." in only.detail
+    assert "only correctness is shown to do better than chance in telling pairs apart; rmia has the" in only.detail
+    assert "largest AUC, 0.539." in only.detail
     # Of attacks that show the same figure, the one with most of it, whatever the other figure says.
     some = [
         made("a", area=(0.6, 0.59, 0.61), tpr=(0.01, 0.005, 0.03)),
@@ -316,7 +355,7 @@ def test_equal_or_unknown_shares_leave_the_choice_to_the_area():
     assert (told.attack, told.best_by) == ("b", "auc")
     more = verdict([made("a", area=(0.476, 0.4, 0.6), tpr=(0.02, 0.0, 0.1)), made("b", area=(0.5, 0.4, 0.6), **zero)])
     assert (more.attack, more.best_by) == ("a", "tpr")
-    assert "a finds most at that rate of false alarms (b has the larger area under the ROC curve," in more.detail
+    assert "a finds most at that rate of false alarms; b has the largest AUC," in more.detail
 
 
 def few(non_members=250, allowed=2, fpr=0.01):
@@ -353,5 +392,5 @@ def test_the_chance_that_is_told_is_the_one_that_the_share_is_held_against():
         assert (said.leak == "found") is shown
         assert "; chance is 1.2" in said.sentence
         assert "chance is 1 %" not in said.sentence + said.detail
-    assert "The 95 % interval is 1.2 % to 1.6 %." in told(0.0121).detail
-    assert "The 95 % interval is 1.19 % to 1.6 %." in told(0.0119).detail
+    assert "The 95 % interval is 1.2 to 1.6 %." in told(0.0121).detail
+    assert "The 95 % interval is 1.19 to 1.6 %." in told(0.0119).detail

@@ -408,6 +408,28 @@ def test_the_report_that_is_lost_need_not_be_of_the_verbs_own_kind(earlier, caps
     assert markdown(layout(document.schema_)(document)).strip() in out  # No file has what a terminal is spared.
 
 
+def test_what_could_not_be_written_is_followed_by_no_command_on_its_folder(earlier, monkeypatch):
+    document = AuditDocument.read(json.loads((earlier / "audit.json").read_text()))
+    found = document.with_(verdict=document.verdict.with_(leak="found"))
+    said = markdown(layout(found.schema_)(found))
+    assert "reticent gate" in said
+    assert "reticent locate records" in said
+
+    def full(*_):
+        raise StoreError("full")
+
+    monkeypatch.setattr("reticent.report.output.write_files", full)
+    with pytest.raises(UnwrittenError) as error:
+        Output(earlier, place.AUDIT).write(found, {})
+    lost = error.value.findings
+    told = markdown(layout(lost.schema_)(lost))
+    assert ("reticent gate" in told, "reticent locate records" in told, "reticent harden" in told) == (
+        False,
+        False,
+        True,
+    )
+
+
 def test_junit_replaces_its_own_file_alone(command, earlier, tmp_path):
     gate = "gate earlier --max-auc 0.9999 --allow few-models --allow weak-attacks --junit "
     for _ in range(2):

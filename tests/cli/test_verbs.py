@@ -104,11 +104,11 @@ def test_all_flags_that_are_wrong_are_told_at_once(capfd):
     assert "confidence: expected less than 1, got 2.0" in told
 
 
-def test_the_help_of_a_verb_tells_all_of_it_in_groups(capfd):
+def test_the_full_help_of_a_verb_tells_all_of_it_in_groups(capfd):
     """It was the line of the list of verbs alone, and numbers were once offered as INT|STR."""
-    assert guarded(app, ["harden", "--help"]) == 0
+    assert guarded(app, ["harden", "--help-all"]) == 0
     told = words(capfd.readouterr().out)
-    assert "Example: reticent harden --model my_net:build --weights model.safetensors" in told
+    assert told.index("References and the repair are kept in the store") < told.index("--weights PATH")
     assert told.index("--weights PATH") < told.index("Data ─") < told.index("--models INT ") < told.index("Machine and")
     assert app["harden"].help == VERBS["harden"]  # As in the list of verbs, which is shown next.
 

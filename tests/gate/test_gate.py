@@ -115,6 +115,10 @@ def test_shown_above_is_said_at_the_limit_widened_for_the_attacks():
         "settle it"
     )
     assert one(document(), max_auc=0.5301).message.startswith("not shown to be below")
+    wide = attack("rmia", auc=(0.6, 0.535, 0.66))  # It begins below lira's when both are widened.
+    assert one(document(attack("lira"), wide), max_auc=0.5345).message.startswith(
+        "shown to be neither below the limit nor above it: the whole interval of rmia, 0.5350 to 0.6600"
+    )
     alone = document(attack("lira"))
     assert one(alone, max_auc=0.53 - 1e-9).message.startswith(
         "above the limit: lira has 0.5500, and its lower limit is"

@@ -47,7 +47,7 @@ def only_attacks():
     before = dict(ATTACKS)
 
     def leave(*names):
-        for other in before.keys() - set(names):
+        for other in ATTACKS.keys() - set(names):
             del ATTACKS[other]
 
     yield leave

@@ -293,7 +293,7 @@ def test_a_users_model_and_data(mine):
 def test_a_users_training_function(mine):
     document = own(mine, procedure="mine:train", epochs=None, learning_rate=None).document
     assert document["recipe"]["procedure"]["function"] == "mine:train"
-    assert sorted(document["recipe"]) == ["output", "procedure", "retrain"]
+    assert sorted(document["recipe"]) == ["output", "procedure"]
     assert document["population"]["accuracy"]["members"]["mean"] > 0.8
     again = own(mine, procedure="mine:train", epochs=None, learning_rate=None)
     assert (again.document["environment"]["models_found"], plain(again.document)) == (4, plain(document))

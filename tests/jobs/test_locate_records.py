@@ -67,6 +67,15 @@ def test_a_finished_audit_gives_the_same(found, audited, folder):
     assert reticent.locate_records(audited, out=folder / "object").rows == audited.rows
 
 
+def test_an_audit_of_units_is_told_to_list_them_elsewhere(audited, folder, tmp_path):
+    shutil.copytree(folder / "audit", tmp_path / "audit")
+    path = tmp_path / "audit" / "audit.json"
+    document = json.loads(path.read_text())
+    path.write_text(json.dumps(document | {"data": document["data"] | {"unit": "patient", "units": 9}}))
+    told = reticent.locate_records(tmp_path / "audit", out=tmp_path / "out").sentence
+    assert told.startswith("This lists records, not patients: the audit's page and units.csv list patients. ")
+
+
 def test_columns_that_no_model_sees_are_no_part_of_the_records(audited, folder, tmp_path):
     written, file = folder / "audit" / "records.csv", tmp_path / "records.csv"
     header, *lines = written.read_text(encoding="utf-8").splitlines()

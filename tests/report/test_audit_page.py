@@ -86,6 +86,7 @@ def test_states_have_a_word_and_an_icon_of_their_own(small, rows, leak, word):
     assert badge.one("svg").attributes["aria-hidden"] == "true"
 
 
+@pytest.mark.words
 def test_more_of_models_that_learn_nothing_are_not_said_to_settle_it(small, rows):
     changed = copy.deepcopy(small)
     changed["verdict"]["leak"], changed["population"]["health"] = "cannot tell", []
@@ -109,6 +110,7 @@ def test_attack_table_has_the_documents_numbers(document, page):
     assert "Found at 0.01\u00a0% FPR: not measurable (needs 10,000 non-members)." in page
 
 
+@pytest.mark.words
 def test_a_rate_that_only_some_attacks_miss_keeps_its_column(small, rows):
     changed = copy.deepcopy(small)
     rate = changed["attacks"][1]["overall"]["tpr_at_fpr"][1]
@@ -118,6 +120,7 @@ def test_a_rate_that_only_some_attacks_miss_keeps_its_column(small, rows):
     assert len(table.one("thead").all("th")) == 6
 
 
+@pytest.mark.words
 def test_attacks_come_strongest_first(document, rows):
     changed = copy.deepcopy(document)
     changed["attacks"].reverse()
@@ -144,6 +147,7 @@ def test_the_verdicts_histogram_is_always_drawn_and_what_is_left_out_is_named(do
     assert "Not drawn here, but in audit.json: attack-8, attack-9." in notes
 
 
+@pytest.mark.words
 def test_a_part_of_the_records_is_said_to_be_a_part(small, rows):
     changed = copy.deepcopy(small)
     changed["data"] |= {"records": 1797, "roles": {"audited": 800}}
@@ -175,12 +179,14 @@ def test_pictures_are_shown_for_the_most_exposed(page, rows):
 
 
 @pytest.mark.parametrize("thumbnails", [None, {}])
+@pytest.mark.words
 def test_data_without_pictures_has_no_gallery(small, rows, thumbnails):
     page = html(small, rows, thumbnails)
     assert "gallery" not in {e.attributes.get("class") for e in read(page).walk()}
     assert "<img" not in page
 
 
+@pytest.mark.words
 def test_classes_without_names_are_called_by_their_number(small, rows):
     plain = [rows[0] | {"label_name": "7", "label": 7}, rows[1] | {"label_name": ""}, rows[2]]
     table = read(html(small, plain)).one("table", id="record-table").one("tbody")
@@ -295,6 +301,7 @@ def test_equal_exposures_and_scores_draw(small, rows):
     assert len(read(page).all("figure")) == 5
 
 
+@pytest.mark.words
 def test_of_many_records_the_page_shows_the_most_exposed_and_says_what_it_leaves_out(small):
     few = example.rows(100)
     many = [few[i % 100] | {"record": i} for i in range(20_000)]

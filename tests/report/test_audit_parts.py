@@ -16,6 +16,8 @@ from reticent.report.pictures import dot_plot
 from reticent.say import epsilon as say
 from reticent.say.epsilon import spoken
 
+pytestmark = pytest.mark.words
+
 
 def _light(document):
     """Leave out the figures that take long to draw."""
@@ -87,16 +89,17 @@ def test_the_bound_of_the_sentence_is_told_from_those_of_the_table(document):
     changed = _changed(document)
     changed["epsilon"] |= {"method": "all-thresholds", "attack": "rmia", "best_of": 7}
     told = (
-        "Each bound of the table is of one attack by one method, by itself. The sentence takes “every threshold”, the "
-        "method fixed in advance, under rmia, and lowers the bound for the choice among 7 attacks, so that it is below "
-        "that of the table."
+        "The bound above is that of rmia, by “every threshold”, the method fixed in advance, and lowered for the "
+        "choice among 7 attacks. In the table each bound stands by itself, and so may be higher."
     )
     assert told in html(changed)
     assert f"{told}\n\n| Attack" in markdown(changed)
     changed["epsilon"]["lower"] = 0.0
     nothing = say.origin(read(changed).epsilon)
-    assert "under rmia" not in nothing
-    assert nothing.endswith("lowers it for the choice among 7 attacks, and then no attack shows more than 0.")
+    assert nothing.startswith(
+        "No attack shows more than 0 by “every threshold”, the method fixed in advance, once it is lowered for the "
+        "choice among 7 attacks."
+    )
 
 
 def test_a_method_that_one_attack_lacks_is_a_dash(document):
@@ -254,7 +257,7 @@ def test_text_forms_repeat_the_sentences(document):
         assert part["sentence"] in text
     assert say.measured(read(document).epsilon) in text
     written = markdown(document)
-    assert "#### The epsilon that the leak rules out" in written
+    assert "#### How large epsilon is at least" in written
     assert "#### By class" in written
     assert "#### Control: the same audit with permuted membership" in written
 

@@ -177,6 +177,7 @@ def test_front_is_that_of_the_document(compared):
     assert front(list(points)) == sorted(point for point, on in points.items() if on)
 
 
+@pytest.mark.words
 def test_an_unmeasurable_rate_leaves_one_panel():
     document = example_compare.comparison(3, 1, measurable=False)
     root = read(html(document))
@@ -268,6 +269,7 @@ def test_three_files(tmp_path, compared):
     assert len(list((tmp_path / "new").iterdir())) == 3
 
 
+@pytest.mark.words
 def test_what_depends_on_the_machine_is_read_from_the_environment(tmp_path, compared):
     with write(tmp_path, compared)[1].open(encoding="utf-8", newline="") as stream:
         assert [line["seconds_per_model"] for line in csv.DictReader(stream)][:2] == ["4.25", "5.25"]
@@ -277,6 +279,7 @@ def test_what_depends_on_the_machine_is_read_from_the_environment(tmp_path, comp
     assert "seconds per model" not in page
 
 
+@pytest.mark.words
 def test_the_auc_has_its_own_attack_in_the_table_and_in_bold(tmp_path, compared):
     changed = copy.deepcopy(compared)
     changed["rows"][0] |= {"attack": "rmia", "auc_attack": "lira"}
@@ -291,6 +294,7 @@ def test_the_auc_has_its_own_attack_in_the_table_and_in_bold(tmp_path, compared)
     assert "Bold: the largest AUC, and the most members found, under each recipe" in " ".join(details.text.split())
 
 
+@pytest.mark.words
 def test_a_control_says_how_close_it_came(compared):
     changed = copy.deepcopy(compared)
     document = typed(changed)
@@ -374,6 +378,7 @@ def test_a_control_that_missed_by_far_is_not_joined(away, lines):
     assert len(drawn) == lines
 
 
+@pytest.mark.words
 def test_how_many_models_is_a_column_only_where_lines_differ(compared):
     same = copy.deepcopy(compared)
     for row in same["rows"]:
@@ -407,6 +412,7 @@ def test_how_many_models_is_a_column_only_where_lines_differ(compared):
         ),
     ],
 )
+@pytest.mark.words
 def test_a_recipes_line_says_how_it_stands_to_its_control(compared, held, words):
     told = copy.deepcopy(compared)
     (row, *_) = [row for row in told["rows"] if row["role"] == "recipe" and row["name"] != told["baseline"]]
@@ -424,6 +430,7 @@ def _remark(plain, name):
     return remark(document, next(row for row in document.rows if row.name == name))
 
 
+@pytest.mark.words
 def test_a_long_name_breaks_where_its_parts_end(compared):
     changed = copy.deepcopy(compared)
     changed["rows"][1]["name"] = changed["rows"][4]["matches"][0] = "selena:models=3,outside=1+<b>"

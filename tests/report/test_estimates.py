@@ -67,7 +67,7 @@ def test_intervals_are_written_as_their_estimates_are():
 def test_an_estimate_and_its_interval_have_the_same_decimals():
     known = Estimate(mean=0.50, interval=(0.4, 0.506))
     assert cells.estimate(known) == Cell("0.500", 0.5, (Span("0.400", "0.506"),))
-    assert cells.estimate(known, True, 2) == Cell("50.00 %", 0.5, (Span("40.00", "50.60 %"),))
+    assert cells.estimate(known, True, 2) == Cell("50.00 %", 0.5, (Span("40.00 %", "50.60 %"),))
     assert estimates.written(-0.25, digits=2) == "−0.25"
 
 

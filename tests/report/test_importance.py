@@ -21,16 +21,16 @@ def test_the_place_of_the_leak_and_the_references_left_out_are_said_everywhere(t
     done = found(out=tmp_path / "out", format="md")
     (told,) = [one.importance for one in done.findings.attacks if one.importance is not None]
     assert "learned" in told.sentence
-    assert "at what models say of the true label" in told.sentence
+    assert "on what models say of the true label" in told.sentence
     assert "Only margins were given" in told.sentence
     near = done.findings.near_complements
     assert (near.targets, near.references) == (8, 1)
-    assert near.sentence.startswith("8 models were not compared with up to 1 reference each")
+    assert near.sentence.startswith("8 models were attacked without up to 1 reference each")
     assert near.sentence in done.findings.verdict.cannot_say
     for name in ("report.html", "report.md"):
         text = (tmp_path / "out" / name).read_text(encoding="utf-8")
         assert "Where learned found it" in text
-        assert "not compared with up to 1 reference" in text
+        assert "attacked without up to 1 reference" in text
 
 
 @pytest.mark.parametrize(
@@ -45,6 +45,6 @@ def test_a_part_of_what_was_found_is_a_part_of_the_auc_beyond_chance(lost, words
     """Not of what all parts lose one by one, of which one that hardly matters may have nearly all."""
     family = FamilyImportance(family=Family.LABEL, lost=lost, share=0.9)
     said = _importance("learned", Importance(auc=0.617, families=(family, family.with_(lost=0.001, share=0.1))))
-    assert said.startswith("learned looks first at what models say of the true label: without that, ")
-    assert f"({words} of what it has above chance there)" in said
+    assert said.startswith("learned relies most on what models say of the true label: without that, ")
+    assert f", {words} of the way to chance (measured on references" in said
     assert f"falls from 0.617 to {0.617 - lost:.3f}" in said

@@ -85,6 +85,30 @@ def test_the_commands_are_of_the_models_of_the_audit(document):
     assert (read.defense, read.recipe) == (table["defense"], recipe)
 
 
+def test_a_command_has_all_that_its_verb_takes_of_what_the_audit_was_run_with(document):
+    asked = {
+        "executor": "ray",
+        "address": "here:1",
+        "population": 50,
+        "confidence": 0.99,
+        "also_non_adaptive": True,
+        "attack": {"lira": {"variance": "pooled"}},
+        "queries": {"mirror": True},
+    }
+    tables = "--set attack.lira.variance=pooled --set queries.mirror=true"
+    flags = f"--confidence 0.99 --population 50 --executor ray --address here:1 --also-non-adaptive {tables}"
+    weights, compare = (commands(document, **asked)[at] for at in (1, 3))
+    assert weights == "reticent locate weights --set queries.mirror=true"
+    assert compare == f"reticent compare {flags} --defense relaxloss"
+    again, _ = commands(document, "not found", "excluded", attacks=["loss"], unit="patient no", **asked)
+    of_persons = flags.replace("--also", "--unit 'patient no' --also")
+    assert again == f"reticent audit {of_persons} --attack all"
+    for line in (weights, compare, again):
+        app.parse_args(shlex.split(line)[1:], exit_on_error=False, print_error=False)
+    table = {"name": "relaxloss", "level": 0.5, "flip": False}
+    assert commands(document, defense=table)[3] == "reticent compare --defense relaxloss:level=0.5,flip=false"
+
+
 def test_what_is_not_found_or_not_told_is_followed_by_a_sharper_audit(document):
     models = 2 * document["population"]["models"]
     (plan,) = commands(document, "cannot tell", "too-small", dataset="digits")

@@ -258,18 +258,19 @@ def fit(
         steps = min(schedule.steps, PASSES * (count // batch))
     looks = {-(-steps * one // schedule.looks) for one in range(1, schedule.looks + 1)} if other is not None else set()
     best, kept, order = float("inf"), None, torch.randperm(count)
+    network.train()
     for step in range(steps):
         at = step % (count // batch)
         order = torch.randperm(count) if at == 0 and step else order
         chosen = order[at * batch : (at + 1) * batch]
         optimizer.rate = schedule.rate * 0.1 ** sum(step >= part * steps for part in schedule.milestones)
-        network.train()
         optimizer.zero_grad()
         loss(network(*(one[chosen] for one in inputs)), truth[chosen]).backward()  # type: ignore[no-untyped-call]
         optimizer.step()
         if step + 1 in looks and other is not None:
             with torch.no_grad():
                 found = float(loss(network.eval()(*other[0]), other[1]))
+            network.train()
             if found < best:
                 best, kept = found, {name: value.clone() for name, value in network.state_dict().items()}
     if kept is not None:

@@ -8,6 +8,7 @@ their number.
 A group of few records may be told apart perfectly by accident, with no spread to show for it. The lower limit of its
 AUC is therefore the lower one of two: that on the logit scale with the group's own variance, and that on the plain
 scale with a variance no smaller than the other groups' records would have (`groups.careful`).
+The upper limit is likewise the higher one.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +25,7 @@ from reticent.auditing.groups import FEWEST, against_others, careful
 from reticent.auditing.intervals import area_interval, tail
 from reticent.auditing.partition import Partition
 from reticent.findings.audit import Grouping
-from reticent.findings.group_limits import AreaShown, ExcessShown, ExposedGroup
+from reticent.findings.group_limits import AreaBackwards, AreaShown, ExcessShown, ExposedGroup
 
 Shown = TypeVar("Shown", AreaShown, ExcessShown)
 FEWEST_ALONE = 20
@@ -38,12 +39,14 @@ class GroupLimits:
     Attributes:
         areas: one entry a partition and group; None where it is too small.
         excesses: the same, of the share found beyond false alarms; None where no rate is measurable.
+        backwards: the same, of an attack that ranks members below non-members; None where none is shown to.
         exposed: the group that belongs into the verdict, or None.
         first: what is seen under the verdict's attack, one entry a partition.
     """
 
     areas: tuple[tuple[AreaShown | None, ...], ...]
     excesses: tuple[tuple[ExcessShown | None, ...], ...]
+    backwards: tuple[tuple[AreaBackwards | None, ...], ...]
     exposed: ExposedGroup | None
     first: tuple[Seen, ...]
 
@@ -76,6 +79,7 @@ def group_limits(
     return GroupLimits(
         tuple(tuple(map(_largest, zip(*(one.areas for one in attacks), strict=True))) for attacks in seen),
         tuple(tuple(map(_largest, zip(*(one.excesses for one in attacks), strict=True))) for attacks in seen),
+        tuple(tuple(map(_lowest, zip(*(one.backwards for one in attacks), strict=True))) for attacks in seen),
         max(candidates, key=lambda one: (one.auc - one.others, one.auc_least), default=None),
         tuple(one.told for attacks in seen for name, one in zip(scores, attacks, strict=True) if name == first),
     )
@@ -83,8 +87,9 @@ def group_limits(
 
 def limited(grouping: Grouping, limits: GroupLimits, at: int) -> Grouping:
     """Put what is shown of each group into the grouping, which is the partition of that number."""
-    told = zip(grouping.groups, limits.areas[at], limits.excesses[at], strict=True)
-    return grouping.with_(groups=tuple(one.with_(area_shown=a, excess_shown=e) for one, a, e in told))
+    told = zip(grouping.groups, limits.areas[at], limits.excesses[at], limits.backwards[at], strict=True)
+    groups = (one.with_(area_shown=a, excess_shown=e, backwards=b) for one, a, e, b in told)
+    return grouping.with_(groups=tuple(groups))
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,6 +101,7 @@ class _Seen:
     chosen: Ints
     areas: list[AreaShown | None]
     excesses: list[ExcessShown | None]
+    backwards: list[AreaBackwards | None]
 
 
 def _seen(
@@ -107,9 +113,12 @@ def _seen(
     few = FEWEST if len(members) > 1 else FEWEST_ALONE
     chosen = np.flatnonzero((inside.min(axis=0) >= few) & (outside.min(axis=0) >= few))
     shown: list[AreaShown | None] = [None] * count
+    backwards: list[AreaBackwards | None] = [None] * count
     pairs = np.minimum(inside, outside).min(axis=0)
-    for g, least in zip(chosen.tolist(), _least(area, chosen, pairs, confidence), strict=True):
-        shown[g] = AreaShown(attack=attack, auc=float(area.value[g]), least=least)
+    for g, (least, most) in zip(chosen.tolist(), _ends(area, chosen, pairs, confidence), strict=True):
+        auc = float(area.value[g])
+        shown[g] = AreaShown(attack=attack, auc=auc, least=least)
+        backwards[g] = AreaBackwards(attack=attack, auc=auc, most=most) if most < 0.5 else None
     excesses: list[ExcessShown | None] = [None] * count
     if told.found is not None and told.wrong is not None:
         found, wrong = told.found, told.wrong
@@ -118,19 +127,19 @@ def _seen(
         for g in chosen.tolist():
             (tpr, fprs), (low, _), (_, high) = (float(one.value[g]) for one in (found, wrong)), ends[0][g], ends[1][g]
             excesses[g] = ExcessShown(attack=attack, tpr=tpr, tpr_least=low, fpr=fprs, fpr_most=high)
-    return _Seen(told, area, chosen, shown, excesses)
+    return _Seen(told, area, chosen, shown, excesses, backwards)
 
 
-def _least(area: Moments, chosen: Ints, pairs: Ints, confidence: float) -> Iterator[float]:
-    """Bound each chosen group's AUC from below."""
+def _ends(area: Moments, chosen: Ints, pairs: Ints, confidence: float) -> Iterator[tuple[float, float]]:
+    """Bound each chosen group's AUC."""
     variance, free = area.variance()
     own, models = careful(area, chosen), area.by_models()[chosen]
     ample = freedom([(own, area.records[chosen] - 2), (models, len(area.observed) - 1)])
     arms = -stdtrit(ample, tail(confidence)) * np.sqrt(own + models)
     for g, arm in zip(chosen.tolist(), arms.tolist(), strict=True):
         value = float(area.value[g])
-        low, _ = area_interval(value, float(variance[g]), float(free[g]), int(pairs[g]), confidence)
-        yield max(0.0, min(low, value - arm))
+        low, high = area_interval(value, float(variance[g]), float(free[g]), int(pairs[g]), confidence)
+        yield max(0.0, min(low, value - arm)), min(1.0, max(high, value + arm))
 
 
 def _share_limits(rate: Moments, counts: Ints, confidence: float) -> list[tuple[float, float]]:
@@ -151,6 +160,11 @@ def _share_limits(rate: Moments, counts: Ints, confidence: float) -> list[tuple[
 def _largest(found: Sequence[Shown | None]) -> Shown | None:
     """Choose the attack that shows most."""
     return max((one for one in found if one is not None), key=lambda one: one.least, default=None)
+
+
+def _lowest(found: Sequence[AreaBackwards | None]) -> AreaBackwards | None:
+    """Choose the attack that is the furthest below chance."""
+    return min((one for one in found if one is not None), key=lambda one: one.most, default=None)
 
 
 def _exposed(

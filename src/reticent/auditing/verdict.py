@@ -49,6 +49,8 @@ FEWEST = 20
 """With fewer members, or non-members, of one model, redrawing them does not show what other ones would give."""
 ENOUGH_TARGETS = 5
 """Models from which their spread is known well enough."""
+ENOUGH_WORSE = 8
+"""Models that all do worse on members hardly do so by chance."""
 
 
 def too_few(models: int) -> bool:
@@ -175,6 +177,20 @@ def with_group(said: Verdict, exposed: ExposedGroup | None) -> Verdict:
     if said.leak is Leak.FOUND:
         return said.with_(group=exposed)
     return said.with_(group=exposed, leak=Leak.FOUND, reason=Reason.IN_A_GROUP)
+
+
+def allow_for_exchanged(said: Verdict, audits: Sequence[Audit], population: Population) -> Verdict:
+    """Mark where members and non-members may be exchanged; only where `membership` was brought.
+
+    Attacks that compare models learn which way round it is, and so may find members all the same.
+    """
+    targets = population.targets
+    if targets is None or said.excess is not None:
+        return said
+    alone = [_judge(one, said.fpr, len(audits)) for one in audits if not one.strong]
+    right = [one for one in population.per_model if one.model in targets]
+    worse = len(right) >= ENOUGH_WORSE and all(one.accuracy_members < one.accuracy_non_members for one in right)
+    return said.with_(exchanged=worse or (bool(said.wrong_sign) and not any(one.by_auc for one in alone)))
 
 
 def allow_for_unlearned(said: Verdict, population: Population) -> Verdict:

@@ -33,6 +33,10 @@ def attack(
 ) -> Sequence[Path]:
     """Attack and audit the outputs of models of any framework.
 
+    Examples:
+        reticent attack --signals outputs.npz
+        reticent attack --signals outputs.npz --records both.csv --attack lira --attack rmia
+
     Args:
         signals: .npz file of M models and N records: `labels` (N,); `membership` (M, N), booleans, True where the
             model was trained on the record; and what the models answered, one of `logits` (M, N, C), `probabilities`

@@ -11,6 +11,12 @@ def audit(flags: Flags = Flags(), **options: str) -> Sequence[Path]:  # noqa: B0
 
     Models are kept in the store: the same command after an interruption goes on where it was, and trains nothing twice.
 
+    Examples:
+        reticent audit --dataset mine.csv --label outcome --models 32
+        reticent audit --dataset mine.csv --label outcome --not-feature patient --unit patient
+        reticent audit --dataset photos/ --image-size 32 --defense relaxloss
+        reticent audit --dataset my_code:load --train my_code:train
+
     Args:
         flags: what to audit, and how.
         options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.

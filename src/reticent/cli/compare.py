@@ -2,20 +2,22 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from reticent.cli.flags import RowFlags, Several, Switch, refuse
 from reticent.errors import SpecError
+from reticent.spec import RARELY
 
 
 def compare(
     *runs: Path,
     recipe: Several = None,
     baseline: str | None = None,
-    early_stopped: bool = True,
-    augmented: Switch = False,
-    fpr: float | None = None,
+    early_stopped: Annotated[bool, RARELY] = True,
+    augmented: Annotated[Switch, RARELY] = False,
+    fpr: Annotated[float | None, RARELY] = None,
     flags: RowFlags = RowFlags(),  # noqa: B008
-    **options: str,
+    **options: Annotated[str, RARELY],
 ) -> Sequence[Path]:
     """Compare recipes, or audits that ran: accuracy against leak, with paired tests.
 
@@ -23,8 +25,12 @@ def compare(
     stopped early at the same accuracy.
 
     With --defense NAME, each a row, the undefended recipe is the baseline; it is a row of its own, called none, where
-    no run or recipe is undefended. Options follow a colon:
-    `reticent compare --defense relaxloss:level=0.5 --defense dpsgd:epsilon=4,max_norm=0.5`.
+    no run or recipe is undefended. Options follow a colon.
+
+    Examples:
+        reticent compare --defense relaxloss --defense dpsgd:epsilon=4,max_norm=0.5
+        reticent compare --dataset mine.csv --label outcome --recipe plain.toml --recipe mine.toml
+        reticent compare audits/plain audits/defended
 
     Args:
         runs: Folders of audits, or .npz files of outputs as `reticent attack` takes them.

@@ -79,6 +79,10 @@ def check(
 ) -> None:
     """Load a data set, compare its checksums, count what it holds, and list what each column of a table becomes.
 
+    Examples:
+        reticent data check mine.csv --label outcome
+        reticent data check mine.csv --label outcome --not-feature patient --unit patient
+
     Args:
         name: A name that `reticent data list` shows, a file or a folder of your own, or module:function.
         reading: how a table's columns, or a folder's pictures, are read.

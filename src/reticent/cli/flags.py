@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 
 from reticent.errors import Problems, SpecError, nearest
 from reticent.options import FOLDER, SILENT, AttackConfig, AuditConfig, DataOptions, Options, described, spelled
-from reticent.spec import read_toml, toml_or_text
+from reticent.spec import RARELY, read_toml, toml_or_text
 from reticent.training.recipe import Recipe
 
 Kind = TypeVar("Kind")
@@ -63,6 +63,8 @@ GROUPS = {
     },
 }  # fmt: skip
 """Which flags stand together in the help, below what a verb has of its own."""
+LIMITS = Group("Limits", sort_key=1)
+"""Where those of no audit stand: a gate's."""
 
 
 def flags(
@@ -101,11 +103,12 @@ def _flag(key: str, field: FieldInfo, text: str | None, show: bool) -> Any:
             metavar=kind.__name__.upper() if number else None,
             show=show,
         ),
+        RARELY if RARELY in field.metadata else "",
     ]
 
 
-def _group(key: str) -> Group | None:
-    return next((group for group, keys in GROUPS.items() if key in keys), None)
+def _group(key: str) -> Group:
+    return next((group for group, keys in GROUPS.items() if key in keys), LIMITS)
 
 
 def _kind(annotation: Any, metadata: Sequence[Any] = ()) -> Any:
@@ -166,7 +169,7 @@ class DataFlags(Told):
     *RECIPE,
     *ATTACK,
     *DATA,
-    out="Folder for the report and its numbers. [named after the command, such as reticent-audit]",
+    out="Folder for the report and its numbers. [reticent-audit, reticent-compare, ...]",
 )
 class Flags(Told):
     """What to audit, and how."""
@@ -174,7 +177,7 @@ class Flags(Told):
     train: Annotated[
         str | None,
         Parameter(
-            help="Your own training, module:function, (x, y, seed) -> nn.Module or a scikit-learn classifier.",
+            help="Your own training, module:function. It is (x, y, seed) -> nn.Module or a scikit-learn classifier.",
             group=_group("train"),
         ),
     ] = None

@@ -4,14 +4,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from reticent.cli.flags import DATA, TRAINING, Setting, Told, flags, initial_state
 from reticent.errors import SpecError, nearest
 from reticent.options import Options, spelled
-from reticent.spec import toml_or_text
+from reticent.spec import RARELY, toml_or_text
 
 if TYPE_CHECKING:
     from reticent.cli.job import Screen
@@ -45,35 +45,36 @@ class Model:
     non_members: Path | None = None
     "Records that it never saw, for the audit. [half of the reference]"
     reference: Path | None = None
-    "Other records that it never saw, for the repair. [half of the non-members]"
-    dataset: str | None = None
+    "Others that it never saw, for the repair. [half of the non-members]"
+    dataset: Annotated[str | None, RARELY] = None
     "One data set that the three are row numbers of: a name, a file, or module:function."
-    initial: Path | None = None
+    initial: Annotated[Path | None, RARELY] = None
     "Its state before training, in such a file. [a fresh draw]"
-    initial_seed: int | None = None
+    initial_seed: Annotated[int | None, RARELY] = None
     "Or the seed of torch.manual_seed right before the model was built."
-    mean: str | None = None
+    mean: Annotated[str | None, RARELY] = None
     "For pictures in files: what was subtracted from x / 255, one number a channel, with commas. [0.5]"
-    std: str | None = None
+    std: Annotated[str | None, RARELY] = None
     "For pictures in files: what that was divided by. [0.25]"
     method: str = "cwrf"
     "cwrf, pptp, prune or imp, with options if wanted: cwrf:rate=0.01."
     objective: str | None = None
     "What the repair trains with, such as relaxloss or relaxloss:level=1. [cross-entropy]"
-    max_accuracy_loss: float = 0.1
+    max_accuracy_loss: Annotated[float, RARELY] = 0.1
     "A repair that takes a larger share of right answers on non-members is not audited, and nothing is written."
     out: Path = Path("repaired")
     "Folder for harden.html, repaired.safetensors and harden.json."
 
 
 def harden(*, model: Model, run: Run = Run(), **options: str) -> Sequence[Path]:  # noqa: B008
-    """Repair a model that was trained elsewhere, and audit it before and after, by the same attacks.
+    r"""Repair a model that was trained elsewhere, and audit it before and after, by the same attacks.
 
     Writes the repaired weights and one report. References and the repair are kept in the store: the same command after
     an interruption goes on where it was.
 
-    Example: reticent harden --model my_net:build --weights model.safetensors --members members.npz --non-members
-    test.npz --reference reference.npz --method cwrf --objective relaxloss --rate 0.01
+    Examples:
+        reticent harden --model my_net:build --weights model.safetensors --members members.npz \
+            --non-members test.npz --reference reference.npz --objective relaxloss --rate 0.01
 
     Args:
         model: the model and its records.

@@ -7,6 +7,10 @@ from reticent.cli.screen import show
 def plan(*, curve: Switch = False, flags: Flags = Flags(), **options: str) -> None:  # noqa: B008
     """Estimate time, memory, disk and the smallest resolvable false-positive rate of an audit, from one probe.
 
+    Examples:
+        reticent plan --dataset mine.csv --label outcome --models 32
+        reticent plan --dataset mine.csv --label outcome --curve
+
     Args:
         curve: Also audit models of a sixteenth, an eighth and a quarter of the records, and predict the leak of models
             that are trained on all of them; this takes about half as long as the audit itself.

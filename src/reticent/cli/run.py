@@ -28,6 +28,8 @@ KEPT = {
 """What is there after an interruption, by how the command begins."""
 NOTHING = "nothing is kept of it: the same command begins anew"
 HELP = {"--help", "-h"}
+EVERY = "--help-all"
+"""Asks for the help of a verb with every flag in full."""
 SIZES = ("COLUMNS", "LINES")
 """In which the environment may say how large the terminal is."""
 
@@ -57,8 +59,8 @@ def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence
     """Run a command; beside its exit code stands what it returns: the files it wrote, or the runs it removed."""
     words = sys.argv[1:] if tokens is None else tokens
     try:
-        with heard(), _whole_help(app, words):
-            made = app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        with heard(), _helped(app, words) as asked:
+            made = app(asked, exit_on_error=False, print_error=False, result_action="return_value")
     except cyclopts.UnusedCliTokensError as error:
         return refuse(_unexpected(error.unused_tokens or [])), ()
     except cyclopts.CycloptsError as error:
@@ -88,22 +90,22 @@ def _unexpected(words: Sequence[str]) -> str:
 
 
 @contextmanager
-def _whole_help(app: cyclopts.App, words: Sequence[str]) -> Iterator[None]:
-    """Have a verb's help say what its function says of it, and not only the line of the list of verbs."""
-    if not HELP & set(words):
-        yield
-        return
-    for word in words:
+def _helped(app: cyclopts.App, words: Sequence[str]) -> Iterator[Sequence[str]]:
+    """Prepare the help that words ask for; give the words as cyclopts knows them."""
+    asked = ["--help" if word == EVERY else word for word in words]
+    line = [*app.name]
+    for word in asked if HELP & set(asked) else ():
         if word.startswith("-") or word not in set(app):
             break
         app = app[word]
-    line = app.help
-    if app.default_command is not None:
-        app.help = None
-    try:
-        yield
-    finally:
-        app.help = line
+        line.append(word)
+    if len(line) == 1 or app.default_command is None:
+        yield asked
+        return
+    from reticent.cli.help import telling
+
+    with telling(app, " ".join(line), every=EVERY in words):
+        yield asked
 
 
 def interrupted(error: KeyboardInterrupt, words: Sequence[str]) -> int:

@@ -14,7 +14,9 @@ def search(*, over: Several = None, lost: float = 0.02, flags: RowFlags = RowFla
 
     The models are drawn apart from those of `reticent audit` with the same seed, which therefore may be reported.
 
-    Example: reticent search --defense cwrf+relaxloss --over rate=0.001,0.01,0.05 --over unlearning=0.1,0.5,0.9
+    Examples:
+        reticent search --defense relaxloss --over level=0.1,0.5,1,2
+        reticent search --defense cwrf+relaxloss --over rate=0.001,0.01,0.05 --over unlearning=0.1,0.5
 
     Args:
         over: option=value,value,...; repeat it for several options, of which all combinations are tried.

@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from reticent.studies.base import Study
 
 
-@flags(*(key for key in DATA if key != "image_size"))
+@flags(*(key for key in DATA if key not in {"image_size", "scale"}))
 class Reading(Told):
-    """How a table's columns are read."""
+    """How a table's columns are read; --scale is that of the study."""
 
 
 def study(
@@ -35,6 +35,10 @@ def study(
     All but cwrf-entanglement need Location30 (`reticent data fetch location30`), and larger scales CIFAR-10 or -100.
     Without a name, list the studies. What was measured is kept in --out and finished models in --store: the same
     command after any interruption goes on.
+
+    Examples:
+        reticent study
+        reticent study cwrf-ablation --scale tiny
 
     Args:
         name: A study.

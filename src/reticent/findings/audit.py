@@ -11,7 +11,7 @@ from reticent.findings.blind import Blind, Excess, Unlooked
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import EpsilonAudit
 from reticent.findings.evidence import NearComplements, Outweighing
-from reticent.findings.group_limits import AreaShown, ExcessShown, ExposedGroup
+from reticent.findings.group_limits import AreaBackwards, AreaShown, ExcessShown, ExposedGroup
 from reticent.findings.loss_tail import LossTail
 from reticent.findings.numbers import Count, Estimate, Lower, PairedDifference, Share, ShareEstimate, Statistic
 from reticent.findings.population import Data, Population
@@ -91,6 +91,10 @@ class Verdict(Finding):
     wrong_sign: tuple[str, ...] = ()
     """Attacks that rank members below non-members, by more than chance: read backwards, they find members. Where no
     attack does better than chance as it is meant, `reason` is `backwards`."""
+    exchanged: Annotated[bool, Empty] = False
+    """Only where `membership` was brought and may be the wrong way round: an attack of `wrong_sign` shows that, and no
+    attack that asks one model alone does better than chance; or all audited models, 8 or more, are right about more of
+    the non-members than of the members."""
     group: Annotated[ExposedGroup | None, LeftOut] = None
     """Only where a group of records leaks, and more than the others, beyond what looking at all groups explains; the
     reason `in-a-group` says that nothing else shows a leak."""
@@ -147,6 +151,8 @@ class Group(Finding):
     together; left out where the group is too small, as is the next key."""
     excess_shown: Annotated[ExcessShown | None, LeftOut] = None
     "The same, of the share found beyond the group's own false alarms."
+    backwards: Annotated[AreaBackwards | None, LeftOut] = None
+    "Only where an attack ranks the group's members below its non-members, by such a limit."
 
 
 class Grouping(Finding):
@@ -174,6 +180,8 @@ class Grouping(Finding):
     "The `name` of the group with the largest difference among those that stand out; `null` where none does."
     sentence: str = ""
     "The finding, for people."
+    doubts: Annotated[tuple[str, ...], Empty] = ()
+    "Sentences on groups of which nothing can be said, and on those that an attack ranks backwards."
 
 
 class ExposureCount(Finding):

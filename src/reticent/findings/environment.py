@@ -44,7 +44,7 @@ class Environment(Finding):
     peak_memory_bytes: Annotated[Count | None, LeftOut] = None
     "The most memory held."
     out: Annotated[str | None, LeftOut] = None
-    "Folder of the report, as it was given."
+    "Folder of the report, as it was given; left out where none was written."
     command: Annotated[tuple[str, ...] | None, LeftOut] = None
     "The command line's arguments."
     stages: Annotated[dict[str, Number], Empty] = Field(default_factory=dict)

@@ -14,6 +14,16 @@ class AreaShown(Finding):
     "Its lower limit."
 
 
+class AreaBackwards(Finding):
+    """The AUC inside a group of an attack that is shown to rank its members below its non-members."""
+
+    attack: str
+    auc: Share
+    "The estimate."
+    most: Share
+    "Its upper limit, below 0.5."
+
+
 class ExcessShown(Finding):
     """The largest share of a group that an attack is shown to find beyond the group's own false alarms.
 

@@ -89,15 +89,15 @@ def compare(
         nothing = Objection(Doubt.NO_INTERVAL, say.no_number(each))
         return unjudged(name, limit, [*fatal, *why, nothing][0], allow, evidence=lines)
     above = max(found, key=lambda one: one.lower(len(found)))
+    alone = max(found, key=lambda one: one.summary.interval[0])
     top = max(found, key=lambda one: one.upper)
-    lower = above.lower(len(found))
-    widening = lower, limit, len(found), each, above.scale < 1
-    if lower > limit:
-        message = say.above(above.name, above.summary.mean, *widening)
+    if (lower := above.lower(len(found))) > limit:
+        message = say.above(above.name, above.summary.mean, lower, limit, len(found), each, above.scale < 1)
         return _check(Outcome.FAILED, name, limit, above, message, lines)
-    if above.summary.interval[0] > limit >= lower:
-        message = say.above_alone(above.name, above.summary, *widening)
-        return _check(Outcome.FAILED, name, limit, above, message, lines)
+    if alone.summary.interval[0] > limit:
+        lower = alone.lower(len(found))
+        message = say.above_alone(alone.name, alone.summary, lower, limit, len(found), each, alone.scale < 1)
+        return _check(Outcome.FAILED, name, limit, alone, message, lines)
     if top.upper > limit:
         return _check(Outcome.FAILED, name, limit, top, say.not_below(top.name, top.summary, limit), lines)
     told = [*absent, *doubts]

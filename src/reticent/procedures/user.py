@@ -73,9 +73,11 @@ def check_read(recipe: Recipe, read: Mapping[str, str]) -> None:
 
 
 def told(recipe: Recipe) -> Options:
-    """Write a recipe for a document, without what has no part in the training of a user's function."""
+    """Write a recipe for a document, without what has no part in the training of a user's function, or is not set."""
     plain: Options = full(recipe)
-    return {key: plain[key] for key in USED} if isinstance(recipe.procedure, Function) else plain
+    if not isinstance(recipe.procedure, Function):
+        return plain
+    return {key: plain[key] for key in USED if plain[key] is not None}
 
 
 def _called(made: object) -> str:

@@ -16,8 +16,7 @@ def estimate(item: Measure, as_percent: bool = False, digits: int | None = None)
         return NOTHING
     tied = isinstance(item, Estimate) and item.tied
     text = written(value, as_percent, digits)
-    low, high = ("", "") if ends is None else (written(end, as_percent, digits) for end in ends)
-    below = () if ends is None else (Span(low.removesuffix(" %"), high),)
+    below = () if ends is None else (Span(*(written(end, as_percent, digits) for end in ends)),)
     return Cell((text, Footnote(TIES)) if tied else text, value, below)
 
 

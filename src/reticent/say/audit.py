@@ -44,7 +44,9 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         blind=None if document.blind is None else blind.spoken(document.blind),
         loss_tail=None if document.loss_tail is None else loss_tail.spoken(document.loss_tail),
         epsilon=None if document.epsilon is None else epsilon.spoken(document.epsilon),
-        groups=tuple(groups.spoken(one, names, population, said.group, what) for one in document.groups),
+        groups=tuple(
+            groups.spoken(one, names, population, said.group, what, said.wrong_sign) for one in document.groups
+        ),
         exposure=None if document.exposure is None else exposure.spoken(document.exposure, document.data.unit),
         records=None if document.records is None else record_tests.spoken(document.records),
         non_adaptive=None if unaware is None else trust.non_adaptive(unaware, said.attack, best.auc.mean),

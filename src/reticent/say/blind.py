@@ -4,7 +4,7 @@ from reticent.auditing.verdict import FEWEST
 from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.blind import Blind, Known, Unlooked
 from reticent.findings.numbers import PairedDifference, Statistic
-from reticent.rounding import around, decimals, fraction, level, percent, signed
+from reticent.rounding import around, decimals, fraction, interval, level, percent, signed
 from reticent.say.grammar import alarms, plural
 
 KNOWN = {
@@ -58,12 +58,11 @@ def _sentence(found: Blind) -> str:
         ""
         if found.detectable is None
         else (
-            f" Of what this classifier can learn from {plural(found.records, 'record')}, an AUC of "
-            f"{fraction(found.detectable)} would have been found; a difference spread thinly over many features may be "
-            "larger for whoever knows it."
+            f" With {plural(found.records, 'record')}, a difference below an AUC of {fraction(found.detectable)} may "
+            "be missed, and so may one that is spread thinly over many features."
         )
     )
-    return f"No difference between members and non-members was found without the model, {by}).{least}"
+    return f"Without the model, members and non-members are not told apart {by}; 0.5 is chance).{least}"
 
 
 def unsaid(found: Blind | None, why: Unlooked | None = None, *, compared: bool = True) -> list[str]:
@@ -115,7 +114,7 @@ def beyond(said: Verdict) -> str:
 def ends(found: PairedDifference, *, points: bool = False) -> str:
     """Write the interval of a difference."""
     scale, digits = (100, 1) if points else (1, 3)
-    return " to ".join(signed(scale * end, digits) for end in found.interval)
+    return interval(found.interval, lambda end: signed(scale * end, digits))
 
 
 def conclusion(said: Verdict) -> str:

@@ -17,8 +17,6 @@ from reticent.say.grammar import agree, listed
 from reticent.say.pairs import MEASURES, accuracies, against, apart, numbers, partly, stands, unlearned
 from reticent.say.population import UNLEARNED
 
-MANY = 2
-"""Beside the baseline; of more recipes the sentence counts, in place of telling of each."""
 AMONG = 4
 """Recipes, beside the baseline, that are compared with each other in words, too."""
 
@@ -39,16 +37,14 @@ def spoken(document: ComparisonDocument) -> ComparisonDocument:
 
 def headline(document: Comparison) -> str:
     """Say in one sentence how the recipes stand to the baseline and to their controls."""
-    if len(document.recipes) > MANY:
-        return _counted(document)
-    clauses = [_clause(document, row, begins=not at) for at, row in enumerate(document.recipes)]
-    return f"{'; '.join(clauses)}."
+    return _counted(document) if len(document.recipes) > 1 else f"{_alone(document, document.recipes[0])}."
 
 
-def _clause(document: Comparison, row: RowNumbers, *, begins: bool) -> str:
+def _alone(document: Comparison, row: RowNumbers) -> str:
+    """Say how the only recipe stands to the baseline and to its control, with numbers."""
     held, baseline = row.control, document.baseline
     assert held is not None
-    told, found = against(document, row.name, baseline, begins=begins), _in_short(row, document.row(held.name))
+    told, found = against(document, row.name, baseline), _in_short(row, document.row(held.name))
     if held.unlearned is not None:
         return f"{told}, but {unlearned(document, held.unlearned)}, so this is not judged"
     if held.name != baseline and held.apart:
@@ -91,8 +87,8 @@ def _beside(document: Comparison, row: RowNumbers, held: Standing) -> str:
 
 
 def unjudged(document: ComparisonDocument) -> list[str]:
-    """Say how recipes stand to controls that are not as accurate, which a headline of few recipes leaves out."""
-    if len(document.recipes) > MANY:
+    """Say how recipes stand to controls that are not as accurate, which the headline of one recipe leaves out."""
+    if len(document.recipes) > 1:
         return []
     held = ((row, row.control) for row in document.recipes if row.control is not None and row.control.apart)
     return [
@@ -165,7 +161,7 @@ def _detail(document: ComparisonDocument) -> list[str]:
 def _two(document: ComparisonDocument, first: RowNumbers, second: RowNumbers) -> str:
     if document.tests.same(first.name, second.name):
         return f"{first.name} gives the same answers as {second.name}: all attacks give every record the same score."
-    return f"{against(document, first.name, second.name, begins=True)}: {numbers(document, first, second)}."
+    return f"{against(document, first.name, second.name)}: {numbers(document, first, second)}."
 
 
 def _unaware(document: ComparisonDocument, row: RowNumbers, other: RowNumbers) -> str:
@@ -175,7 +171,7 @@ def _unaware(document: ComparisonDocument, row: RowNumbers, other: RowNumbers) -
             f"All attacks give every record the same score whether or not the attacker knows the defense of {row.name}."
         )
     called = f"{row.name} under an attacker who does not know its defense"
-    return f"{against(document, row.name, other.name, called, begins=True)}: {numbers(document, row, other)}."
+    return f"{against(document, row.name, other.name, called)}: {numbers(document, row, other)}."
 
 
 def _controlled(document: ComparisonDocument, row: RowNumbers, control: RowNumbers, held: Standing) -> str:
@@ -194,7 +190,7 @@ def _controlled(document: ComparisonDocument, row: RowNumbers, control: RowNumbe
             Relation.TIE: "so it is not shown to protect more than stopping early does",
             Relation.MIXED: "so which of the two protects more depends on the measure",
         }[held.leak]
-    lead = against(document, row.name, control.name, f"its control ({control.name})", begins=True)
+    lead = against(document, row.name, control.name, f"its control ({control.name})")
     return f"{lead}, {conclusion}: {numbers(document, row, control)}."
 
 

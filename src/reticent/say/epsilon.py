@@ -17,19 +17,18 @@ METHODS = {
 }
 """Method -> its name, and how it works."""
 COMBINED = (
-    "Each model has a bound of its own, made at half the error that is allowed. The bound of all is their median; that "
-    "holds however the models depend on each other."
+    "The bound of several models is the median of theirs, each made at half the error that is allowed: that holds "
+    "however the models depend on each other."
 )
 
 
 def meaning(unit: str | None) -> str:
     """Say what epsilon is of: of a record, or of a unit, a value of that column."""
-    what = "a single record" if unit is None else f"one {short(unit)} with all its records"
+    what = "a single record" if unit is None else f"one {short(unit)}, with all its records,"
     return (
-        f"Epsilon says how much {what} may change what a model answers: at 0 nobody can tell whether it was used, and "
-        "the larger epsilon is, the surer an attacker can be. “At least” is what these attacks have shown, with the "
-        "stated confidence. It is no promise: the true epsilon may be far larger, and only training with differential "
-        "privacy proves that it is not."
+        f"Epsilon says how surely an attacker can tell whether {what} was used: 0 is not at all, and more is surer. "
+        "“At least” is what these attacks have shown; the true epsilon may be far larger, and only training with "
+        "differential privacy proves that it is not."
     )
 
 
@@ -96,14 +95,12 @@ def note(found: EpsilonAudit) -> str:
 
 def origin(found: EpsilonAudit) -> str:
     """Say how the bounds of the table and the one of the sentence belong together: the table may show higher ones."""
-    alone = "Each bound of the table is of one attack by one method, by itself."
-    many = f"the choice among {found.best_of} attacks" if found.best_of and found.best_of > 1 else ""
-    method = f"{alone} The sentence takes “{method_name(found.method or '')}”, the method fixed in advance"
+    many = f"lowered for the choice among {found.best_of} attacks" if found.best_of and found.best_of > 1 else ""
+    how = f"by “{method_name(found.method or '')}”, the method fixed in advance"
+    said = f"The bound above is that of {found.attack}, {how}{many and f', and {many}'}."
     if found.lower == 0:
-        nothing = f", lowers it for {many}, and then no attack shows more than 0" if many else ", and shows none"
-        return f"{method}{nothing}."
-    lowered = f", and lowers the bound for {many}, so that it is below that of the table" if many else ""
-    return f"{method}, under {found.attack}{lowered}."
+        said = f"No attack shows more than 0 {how}{many and f', once it is {many}'}."
+    return f"{said} In the table each bound stands by itself{', and so may be higher' if many else ''}."
 
 
 def assumptions(attacks: Sequence[EpsilonBounds]) -> list[str]:

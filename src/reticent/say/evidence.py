@@ -46,8 +46,8 @@ def _importance(attack: str, found: Importance) -> str:
     looked = "" if len(found.families) > 1 else " Only margins were given, so nothing else could be looked at."
     lost = f"falls from {fraction(found.auc)} to {fraction(found.auc - first.lost)}"
     return (
-        f"{attack} looks first at {WORDS[first.family]}: without that, its AUC on references that play the target "
-        f"{lost} ({percent(part)} of what it has above chance there).{looked}"
+        f"{attack} relies most on {WORDS[first.family]}: without that, its AUC {lost}, {percent(part)} of the way to "
+        f"chance (measured on references that play the target).{looked}"
     )
 
 
@@ -62,8 +62,8 @@ def near_complements(found: NearComplements) -> NearComplements:
     most = plural(found.references, "reference", "references")
     return found.with_(
         sentence=(
-            f"{which} not compared with up to {most} each whose training records are nearly the complement of its own, "
-            "or a copy: who trained such a pair would be read off the design, not off what models say."
+            f"{which} attacked without up to {most} each, trained on nearly the same records or on nearly all the "
+            "others: from these an attack would learn how memberships were drawn, not what a model gives away."
         )
     )
 

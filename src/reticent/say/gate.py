@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 from reticent.findings.attack import Audit
+from reticent.findings.base import Interval
 from reticent.findings.epsilon import Accountant
 from reticent.findings.gate import Check, Outcome
 from reticent.findings.numbers import Estimate
 from reticent.findings.population import Population
-from reticent.rounding import down, fraction, level, plain, significant_down, significant_up, up
+from reticent.rounding import down, fraction, joined, level, plain, significant_down, significant_up, up
 from reticent.say.grammar import agree, listed, plural
 from reticent.say.population import UNLEARNED
 
@@ -51,8 +52,8 @@ def _open(checks: Sequence[Check]) -> str:
     if not groups:
         return ""
     return (
-        f" It is not known whether {plural(len(groups), 'group')} {agree(len(groups), 'is', 'are')} above a limit "
-        f"({_some(groups)}): --max-group-auc and --max-group-tpr pass only if every group is shown to be below."
+        f" {plural(len(groups), 'group')} may still be above a limit ({_some(groups)}): the audit is too small to "
+        "tell. With --max-group-auc and --max-group-tpr the gate passes only if every group is shown to be below."
     )
 
 
@@ -66,8 +67,8 @@ def _called(names: Sequence[str]) -> str:
 
 def evidence(name: str, found: Estimate, confidence: float, limit: float) -> str:
     """Write one number that is compared."""
-    ends = f"{down(found.interval[0], limit)} to {up(found.interval[1], limit)}"
     ties = ", decided by equal scores" if found.tied else ""
+    ends = _ends(found.interval, limit)
     return f"{name}: {fraction(found.mean, DIGITS)}, {100 * confidence:.6g} % interval {ends}{ties}"
 
 
@@ -94,19 +95,18 @@ def _widening(count: int, each: str, chosen: bool) -> str:
 
 def above_alone(name: str, found: Estimate, lower: float, limit: float, count: int, each: str, chosen: bool) -> str:
     """Say that an interval lies above the limit, and no longer does when it is widened."""
-    low, high = found.interval
     return (
-        f"shown to be neither below the limit nor above it: the whole interval of {name}, {down(low, limit)} to "
-        f"{up(high, limit)} (estimate {fraction(found.mean, DIGITS)}), lies above {limit:g}, but widened for "
-        f"{_widening(count, each, chosen)} it begins at {down(lower, limit)}; more models or more records may settle it"
+        f"shown to be neither below the limit nor above it: the whole interval of {name}, "
+        f"{_ends(found.interval, limit)} (estimate {fraction(found.mean, DIGITS)}), lies above {limit:g}, but widened "
+        f"for {_widening(count, each, chosen)} it begins at {down(lower, limit)}; more models or more records may "
+        "settle it"
     )
 
 
 def not_below(name: str, found: Estimate, limit: float) -> str:
     """Say that the limit lies inside an interval."""
-    low, high = found.interval
     return (
-        f"not shown to be below the limit: the interval of {name}, {down(low, limit)} to {up(high, limit)} (estimate "
+        f"not shown to be below the limit: the interval of {name}, {_ends(found.interval, limit)} (estimate "
         f"{fraction(found.mean, DIGITS)}), reaches above {limit:g}; more models or more records may settle it"
     )
 
@@ -267,8 +267,13 @@ def accuracy(mean: float, low: float, high: float, limit: float) -> str:
         return f"below the limit: the accuracy is {shown}, and its upper limit {up(high, limit)} is below {limit:g}"
     return (
         f"not shown to be above the limit: the accuracy is {shown}, and {limit:g} lies above the lower end of its "
-        f"interval {down(low, limit)} to {up(high, limit)}: more models or more records may settle it"
+        f"interval {_ends((low, high), limit)}: more models or more records may settle it"
     )
+
+
+def _ends(ends: Interval, limit: float) -> str:
+    """Write an interval, rounded outwards."""
+    return joined([down(ends[0], limit), up(ends[1], limit)])
 
 
 def _down(lower: float | None) -> str:

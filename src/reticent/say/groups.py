@@ -1,14 +1,14 @@
 """What a comparison of groups of records shows."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from reticent.auditing.partition import CLASS, MISSING
 from reticent.auditing.units import SEVERAL
 from reticent.findings.audit import Group, Grouping
 from reticent.findings.group_limits import ExposedGroup
 from reticent.findings.population import Population
-from reticent.rounding import percent
-from reticent.say.grammar import agree, plural, short
+from reticent.rounding import fraction, percent
+from reticent.say.grammar import agree, plural, short, some
 
 CUT = " The groups are ranges: the column has too many different numbers to be groups, and was cut at its quartiles."
 
@@ -19,12 +19,22 @@ def spoken(
     population: Population,
     exposed: ExposedGroup | None = None,
     what: str = "record",
+    wrong_sign: Sequence[str] = (),
 ) -> Grouping:
-    """Fill in the sentence of a grouping; `names` are those of the classes, or empty, `exposed` is the verdict's."""
+    """Fill in the sentences of a grouping.
+
+    `names` are those of the classes, or empty; `exposed` and `wrong_sign` are the verdict's.
+    """
+    backwards = [one for one in found.groups if one.backwards and one.backwards.attack not in wrong_sign]
     return found.with_(
         sentence=_sentence(found, names, population, what)
-        + _several(found, what)
         + _beside_verdict(found, names, exposed, what)
+        + _several(found, what)
+        + CUT * found.cut,
+        doubts=(
+            *_backwards(found, backwards, names, what, brought=population.targets is not None),
+            *_unknown(found, names, what),
+        ),
     )
 
 
@@ -48,15 +58,14 @@ def _sentence(found: Grouping, names: Sequence[str], population: Population, wha
         return f"No {what}{place} is named as more or less exposed: {why}."
     compared = [group for group in found.groups if group.difference is not None and group.auc is not None]
     if len(compared) < 2:
-        return f"The {many}{place} cannot be compared: {_too_few(found)}.{CUT * found.cut}"
-    small = _small(found) + CUT * found.cut
+        return f"The {many}{place} cannot be compared: {_too_few(found)}."
     most = next((group for group in compared if group.name == found.most_exposed), None)
     if most is None or most.auc is None or most.difference is None:
         less = sum(group.stands_out == "less" for group in found.groups)
         also = f" {less} of them {agree(less, 'leaks', 'leak')} less than the others." if less else ""
         return (
-            f"By {found.attack}, no {what}{place} stands out as more exposed: of {len(compared)} {many} one has the "
-            f"highest AUC, and chance alone may explain by how much.{also}{small}"
+            f"No {what}{place} is shown to leak more than the others, by {found.attack}: chance may explain how the "
+            f"{len(compared)} {many} differ.{also}"
         )
     two = len(compared) == 2
     rest, sure = f"the other {many}", f", corrected for all {len(compared)} {many}"
@@ -67,7 +76,7 @@ def _sentence(found: Grouping, names: Sequence[str], population: Population, wha
         f"The most exposed {what}{place}{' of those that stand out' * bool(higher)} is "
         f"{_named(found.by, most.name, names, what_of)}: {found.attack} tells its members from its non-members in "
         f"{percent(most.auc.mean)} of pairs, and those of {rest} in {percent(most.auc.mean - most.difference.mean)}; "
-        f"that is more than chance{sure}.{_also(found, higher)}{small}"
+        f"that is more than chance{sure}.{_also(found, higher)}"
     )
 
 
@@ -124,10 +133,32 @@ def _named(by: str, name: str, names: Sequence[str], what: str) -> str:
     return "the one without a value" if name == MISSING else f'"{called(by, name, names)}"'
 
 
-def _small(found: Grouping) -> str:
-    count = sum(group.auc is None for group in found.groups)
-    if not count:
-        return ""
-    verb = agree(count, "is", "are")
-    needed = plural(found.records_needed, "record")
-    return f" {count} of {len(found.groups)} {verb} too small to be measured (about {needed} are needed)."
+def _unknown(found: Grouping, names: Sequence[str], what: str) -> Iterator[str]:
+    """Say of which groups nothing can be said."""
+    small = [one for one in found.groups if one.auc is None]
+    if 0 < len(small) < len(found.groups):
+        those, one = _these(found, small, names, what), len(small) == 1
+        size = f"it has {small[0].records:,}" if one else "they have fewer"
+        yield f"Nothing can be said of {those}: about {found.records_needed} {what}s are needed, and {size}."
+
+
+def _backwards(
+    found: Grouping, below: Sequence[Group], names: Sequence[str], what: str, *, brought: bool
+) -> Iterator[str]:
+    """Say in which groups members rank below non-members, where that is not so of all records."""
+    least = min((one.backwards for one in below if one.backwards), key=lambda one: one.auc, default=None)
+    if least is not None:
+        those = _these(found, below, names, what)
+        how = f"{'the least ' * (len(below) > 1)}AUC {fraction(least.auc)}, by {least.attack}"
+        check = " Check who is a member there." if brought else " Read backwards, that gives members away as well."
+        yield f"In {those} members rank below non-members ({how}), by more than chance.{check}"
+
+
+def _these(found: Grouping, groups: Sequence[Group], names: Sequence[str], what: str) -> str:
+    """Name some groups: ``class "a"``, ``3 of 10 classes ("a", "b", "c")``."""
+    one, many = ("class", "classes") if found.by == CLASS else ("group", "groups")
+    place = "" if found.by == CLASS else f" by {short(found.by)}"
+    known = [_named(found.by, group.name, names, what) for group in groups]
+    if len(groups) > 1:
+        return f"{len(groups)} of {len(found.groups)} {many}{place} ({some(known)})"
+    return f"{one} {known[0]}{place}" if known[0].startswith('"') else f"{known[0]}{place}"

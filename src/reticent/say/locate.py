@@ -12,7 +12,7 @@ from reticent.findings.locate import (
 )
 from reticent.rounding import around, beside, level, number, percent
 from reticent.say.grammar import agree, plural
-from reticent.say.population import unhealthy
+from reticent.say.population import noun, unhealthy
 
 FRESH = (
     "The initial state is a fresh draw, since the one that this model was trained from is not known. What training "
@@ -176,10 +176,16 @@ def records(found: RecordsDocument, further: tuple[str, ...] = ()) -> RecordsDoc
     health = unhealthy(found.population) if found.population.health else []
     single = [] if found.exposure is None else [found.exposure.sentence]
     return found.with_(
-        sentence=_memorised(found.memorisation, found.records),
+        sentence=_not_units(found.data.unit) + _memorised(found.memorisation, found.records),
         detail=(*health, *single),
         cannot_say=(*_limits_of_records(found), *further),
     )
+
+
+def _not_units(unit: str | None) -> str:
+    """Say that the list is of records, where an audit of units is read."""
+    what = noun(unit)
+    return "" if unit is None else f"This lists records, not {what}s: the audit's page and units.csv list {what}s. "
 
 
 def _memorised(summary: Memorisation | None, records: int) -> str:

@@ -7,14 +7,14 @@ from typing import Any
 
 from reticent.auditing.verdict import MATERIAL_AUC, MATERIAL_LIFT
 from reticent.findings.audit import AuditDocument, Leak, Reason
-from reticent.options import OWN, SILENT, DataOptions, spelled
+from reticent.options import OWN, SILENT, AuditConfig, DataOptions, spelled
 from reticent.spec import toml_or_text
 
-SAME = (
-    "dataset", "data_dir", *DataOptions.model_fields, "records", "validation", "reference", "models", "seed", "workers",
-    "device", "stack", "store", "defense",
-)  # fmt: skip
-"""Keys of an audit that say which models are trained, or found, and where."""
+TABLES = ("defense", "attack", "recipe", "queries")
+"""Keys that hold options; a defense may also be a text."""
+KEYS = ("dataset", "data_dir", *DataOptions.model_fields, *AuditConfig.model_fields)
+SAME = (*dict.fromkeys(key for key in KEYS if key not in {"out", *TABLES}), *TABLES)
+"""Keys of an audit that the next command is given, unless its verb refuses them: tables last."""
 PARTS = {"objective", "sampler", "procedure", "output"}
 """Keys of a recipe that a defense sets."""
 OF_ONE_MODEL = "--model my_net:build --weights model.safetensors --members members.npz --non-members test.npz"
@@ -29,12 +29,14 @@ def after(document: AuditDocument) -> tuple[Step, ...]:
     """Say what to do after an audit: short, and no command that this kind of audit can't be followed by."""
     said = document.verdict
     steps: list[Step] = []
+    if said.exchanged:
+        return (("Check who is a member, and attack again", ""),)
     if said.leak is Leak.FOUND:
         steps = [*_where(document), *_repairs(document)]
     elif said.reason in SHARPER:
         steps = [*_sharper(document)]
-    elif said.reason is Reason.EXCLUDED and (flags := _flags(document, "audit")) is not None:
-        steps = [("Try every attack that fits", _command("audit", flags, _unit(document), "--attack all"))]
+    elif said.reason is Reason.EXCLUDED and (flags := _flags(document, "audit", attacks=None)) is not None:
+        steps = [("Try every attack that fits", _command("audit", flags, "--attack all"))]
     return (*steps, *(_gate(document) if said.leak is not Leak.CANNOT_TELL else ()))
 
 
@@ -66,7 +68,7 @@ def _sharper(document: AuditDocument) -> Iterator[Step]:
         yield "Bring answers of more models, each trained on a random half of the records, or of more records", ""
         return
     told = f"What {models} models cost and resolve; then audit with the same flags"
-    yield told, _command("plan", flags, _unit(document))
+    yield told, _command("plan", flags)
 
 
 def _gate(document: AuditDocument) -> Iterator[Step]:
@@ -81,28 +83,29 @@ def _command(verb: str, *parts: str | None) -> str:
     return " ".join(["reticent", verb, *filter(None, parts)])
 
 
-def _unit(document: AuditDocument) -> str:
-    return "" if document.data.unit is None else f"--unit {shlex.quote(document.data.unit)}"
-
-
 def _flags(document: AuditDocument, verb: str, **changed: Any) -> str | None:
     """Write the flags by which another verb trains the audit's models, or changed ones; None if none does."""
     config = document.environment.config
     if config is None or config.get("dataset") == OWN:
         return None
-    told = {**config, **changed}
-    tables = {key: value for key in ("defense", "recipe") if isinstance(value := told.get(key), Mapping)}
-    flags = {key: told.get(key) for key in SAME if key not in {*tables, *SILENT.get(verb, ())}}
-    words = [word for key, value in flags.items() for word in _flag(key, value)]
+    told = {key: value for key, value in {**config, **changed}.items() if key not in SILENT.get(verb, ())}
+    tables = {key: value for key in TABLES if isinstance(value := told.get(key), Mapping)}
+    words = [word for key in SAME if key not in tables for word in _flag(key, told.get(key))]
     for key, value in _leaves(tables):
-        text = value if isinstance(value, str) and toml_or_text(value) == value else json.dumps(value)
-        words += ["--set", f"{key}={text}"]
+        words += ["--set", f"{key}={_text(value)}"]
     return shlex.join(words)
+
+
+def _text(value: Any) -> str:
+    """Write a value of an option as it is read."""
+    return value if isinstance(value, str) and toml_or_text(value) == value else json.dumps(value)
 
 
 def _flag(key: str, value: Any) -> list[str]:
     if isinstance(value, Mapping):
         value = [f"{column}={number}" for column, number in value.items()]
+    if isinstance(value, bool):
+        return [f"--{spelled(key)}"] * value
     values = value if isinstance(value, (list, tuple)) else [] if value is None else [value]
     return [word for one in values for word in (f"--{spelled(key)}", str(one))]
 
@@ -129,4 +132,10 @@ def _defense(document: AuditDocument) -> str | None:
         return None
     if defense is None:
         return ""
-    return f"--defense {shlex.quote(defense)}" if isinstance(defense, str) else None
+    if isinstance(defense, Mapping):
+        options = {key: value for key, value in defense.items() if key != "name"}
+        if any(isinstance(value, Mapping) for value in options.values()):
+            return None
+        told = ",".join(f"{key}={_text(value)}" for key, value in options.items())
+        defense = ":".join(filter(None, (str(defense.get("name")), told)))
+    return f"--defense {shlex.quote(str(defense))}"

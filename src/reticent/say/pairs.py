@@ -4,7 +4,7 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from reticent.findings.comparison import Comparison, ComparisonDocument, PairTest, Relation, Role, RowNumbers
 from reticent.findings.numbers import Statistic
-from reticent.rounding import decimals, fraction, level, percent, signed
+from reticent.rounding import decimals, fraction, interval, level, percent, signed
 from reticent.say.grammar import alarms, plural
 
 MEASURES = {Statistic.AUC: "AUC", Statistic.TPR: "share of members found"}
@@ -12,14 +12,15 @@ BELOW = "less than 0.1"
 """Percentage points that one decimal would make none."""
 
 
-def against(document: Comparison, first: str, second: str, other: str | None = None, *, begins: bool) -> str:
-    """Say how one row stands to another, which may be called otherwise; a name begins a sentence as it is."""
+def against(document: Comparison, first: str, second: str, other: str | None = None) -> str:
+    """Begin a sentence by how one row stands to another, which may be called otherwise."""
     if document.tests.same(first, second):
         return f"{first} gives the same answers as {other or second}: it changes nothing here"
-    return stands(document.tests.leak(first, second), first, other or second, partly(document, first, second), begins)
+    leak, by = document.tests.leak(first, second), partly(document, first, second)
+    return stands(leak, first, other or second, by, begins=True)
 
 
-def stands(leak: Relation, first: str, second: str, partly: str, begins: bool = False) -> str:
+def stands(leak: Relation, first: str, second: str, partly: str, *, begins: bool = False) -> str:
     """Say of two rows, as they are called, which leaks less."""
     return {
         Relation.LESS: f"{first} leaks less{partly} than {second}",
@@ -66,10 +67,9 @@ def numbers(document: ComparisonDocument, first: RowNumbers, second: RowNumbers)
         )
     auc = document.tests.get(first.name, second.name, Statistic.AUC)
     if auc is not None:
-        low, high = (signed(end, 3) for end in auc.interval)
         parts.append(
             f"AUC {fraction(first.auc.mean)} against {fraction(second.auc.mean)} (difference "
-            f"{signed(auc.difference, 3)}, {sure} interval {low} to {high}{_uncorrected(auc)})"
+            f"{signed(auc.difference, 3)}, {sure} interval {interval(auc.interval, signed)}{_uncorrected(auc)})"
         )
     return "; ".join(parts)
 
@@ -92,8 +92,8 @@ def accuracies(document: ComparisonDocument, first: RowNumbers, second: RowNumbe
 
 def in_points(test: PairTest, sure: str) -> str:
     """Write a difference of two shares."""
-    low, high = (signed(100 * end, 2) for end in test.interval)
-    return f"{signed(100 * test.difference, 2)} percentage points, {sure} interval {low} to {high}{_uncorrected(test)}"
+    ends = interval(test.interval, lambda end: signed(100 * end, 2))
+    return f"{signed(100 * test.difference, 2)} percentage points, {sure} interval {ends}{_uncorrected(test)}"
 
 
 def _uncorrected(test: PairTest) -> str:

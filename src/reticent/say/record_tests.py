@@ -24,8 +24,8 @@ def game(targets: Sequence[TargetAudit], shares: tuple[float, float] | None = No
     by_chance = 3 * 0.5 / (records * len(targets)) ** 0.5
     chance = "one half" if abs(share - 0.5) < by_chance else percent(share, 0)
     if shares is not None:
-        low, high = (percent(one, 0) for one in shares)
-        chance += f" on average (it differs between records: {low} to {high} of the models were trained on one)"
+        ends = interval(shares, lambda share: percent(share, 0))
+        chance += f" on average (it differs between records: {ends} of the models were trained on one)"
     return (
         f"All numbers are for one setting: the attacker knows all {count(records)} audited records, and each of them "
         f"was used for training with probability {chance}. An attacker who does not know the other training records "

@@ -14,7 +14,7 @@ from reticent.findings.attack import Audit
 from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.findings.numbers import OverallRate, Statistic
 from reticent.findings.population import Population
-from reticent.rounding import around, decimals, fraction, level, percent, percent_beside
+from reticent.rounding import around, decimals, fraction, joined, level, percent, percent_beside
 from reticent.say import blind, exposed_group
 from reticent.say.grammar import agree, alarms, listed, plural
 from reticent.say.population import UNLEARNED
@@ -55,6 +55,10 @@ WORDS = {Leak.FOUND: "Leak found", Leak.NOT_FOUND: "No leak found", Leak.CANNOT_
 """The shortest form."""
 BACKWARDS = "Leak, backwards"
 """The shortest form where attacks work backwards alone."""
+EXCHANGED = "Check who is a member"
+"""The shortest form where members and non-members may be exchanged."""
+CHECK = "Check that True in membership stands for trained on."
+"""What to do then."""
 MORE = 1.1
 """Times the rate asked for; guessing that finds more is told."""
 
@@ -69,18 +73,22 @@ def spoken(
         *_intervals(said, best, what),
         *_more_than_chance(said, what),
         *_basis(said, best, audits),
-        *_backwards(said, audits),
+        *_backwards(said, audits, population),
         *_conclusion(said),
     ]
     told = [sentence(said, audits, what)]
     if said.group is not None:
         told.insert(0 if said.reason is Reason.IN_A_GROUP else 1, exposed_group.sentence(said.group, names, what))
         detail += exposed_group.details(said, said.group, names, what)
+    if said.exchanged:
+        told.insert(0, exchanged(said, audits, population))
     return said.with_(sentence=" ".join(told), detail=" ".join(detail), cannot_say=tuple(_unsaid(said, best)))
 
 
 def word(said: Verdict) -> str:
     """Say the verdict in its shortest form."""
+    if said.exchanged:
+        return EXCHANGED
     return BACKWARDS if said.reason is Reason.BACKWARDS else WORDS[said.leak]
 
 
@@ -215,7 +223,7 @@ def _intervals(said: Verdict, best: Audit, what: str) -> list[str]:
     )
     if said.tpr is None or said.fpr is None or said.tpr_interval is None:
         return [curve]
-    limits = " to ".join(share_ends(said))
+    limits = joined(share_ends(said))
     ties = _ties(best.rate(said.fpr))
     if said.reason is Reason.BACKWARDS:
         meant = f"{_share(said, said.tpr)} ({sure} interval {limits}) at {alarms(said.fpr)}"
@@ -249,7 +257,7 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
             told = f"only {best.name} is shown to do better than chance {at}"
         widest = max(audits, key=lambda audit: audit.auc.mean)
         if round(widest.auc.mean, 3) > round(best.auc.mean, 3):
-            told += f" ({widest.name} has the larger area under the ROC curve, {fraction(widest.auc.mean)})"
+            told += f"; {widest.name} has the largest AUC, {fraction(widest.auc.mean)}"
         lines.append(
             f"Of {said.best_of} attacks tried, {told}. The attack was chosen on the records that it is judged on, so "
             "all these intervals are widened for that."
@@ -269,16 +277,37 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
     return lines
 
 
-def _backwards(said: Verdict, audits: Sequence[Audit]) -> list[str]:
+def exchanged(said: Verdict, audits: Sequence[Audit], population: Population) -> str:
+    """Say why members and non-members may be exchanged, and what to check."""
+    why, right = _below(said, audits), population.audited_accuracy
+    if not why and right is not None:
+        rates = f"{percent(right.non_members.mean)} against {percent(right.members.mean)}"
+        why = (
+            f"each of the {population.audited_models} models is more often right about non-members ({rates} on average)"
+        )
+    return f"Members and non-members may be exchanged: {why}. {CHECK} As it stands:"
+
+
+def _below(said: Verdict, audits: Sequence[Audit]) -> str:
+    """Say which attacks rank members below non-members; empty if none does."""
     wrong = [f"{one.name} (AUC {fraction(one.auc.mean)})" for one in audits if one.name in said.wrong_sign]
     if not wrong:
+        return ""
+    return f"{listed(wrong)} {agree(len(wrong), 'ranks', 'rank')} members below non-members, by more than chance"
+
+
+def _backwards(said: Verdict, audits: Sequence[Audit], population: Population) -> list[str]:
+    below = _below(said, audits)
+    others = (
+        "that higher margins mean a surer model, that the rows of membership are in the order of the models, and that "
+        "members and non-members come from one source"
+    )
+    if said.exchanged:
+        return [f"If membership is the right way round, check {others}."]
+    if not below:
         return []
-    ranks, its = agree(len(wrong), "ranks", "rank"), agree(len(wrong), "its", "their")
-    return [
-        f"{listed(wrong)} {ranks} members below non-members, by more than chance: read backwards, that gives members "
-        "away as well. Check that True in membership stands for trained on, that its rows are in the order of the "
-        f"models, the sign of {its} scores, and that members and non-members come from one source."
-    ]
+    told = f"{below}: read backwards, that gives members away as well."
+    return [told if population.targets is None else f"{told} {CHECK} Check too {others}."]
 
 
 def _conclusion(said: Verdict) -> list[str]:

@@ -6,6 +6,7 @@ has beyond both. `matching` makes the first; here is the second, and the numbers
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
+from functools import cache
 
 import torch
 
@@ -96,9 +97,13 @@ def size(row: Measured) -> int:
 def parameters(job: Job, architecture: Spec) -> int:
     """Count what a network of a job's data has. Cost: a network without memory."""
     records = job.records
-    given = Input(records.kind, tuple(records.x.shape[1:]), records.vocabulary)
+    return _counted(architecture, Input(records.kind, tuple(records.x.shape[1:]), records.vocabulary), records.classes)
+
+
+@cache
+def _counted(architecture: Spec, given: Input, classes: int) -> int:
     with torch.random.fork_rng(devices=[]), torch.device("meta"):
-        network = build(ARCHITECTURES[architecture.method], architecture, given, records.classes)
+        network = build(ARCHITECTURES[architecture.method], architecture, given, classes)
     return sum(one.numel() for one in network.parameters())
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import Field, model_validator
 
-from reticent.spec import Spec
+from reticent.spec import RARELY, Spec
 
 
 class Plain(Spec):
@@ -43,8 +43,8 @@ class Recipe(Spec):
     """How one model is made. A defense is only ever a different recipe."""
 
     architecture: Spec = Field(default_factory=_mlp)
-    """The network: mlp, fc, cnn, resnet18 to resnet152, resnet20, fast-resnet, densenet121, vgg11 to vgg19, vit, atm,
-    transformer, or module:factory of your own. [what suits the data set]"""
+    """The network: a name or your own module:factory. The names are mlp, fc, cnn, resnet18 to resnet152, resnet20,
+    fast-resnet, densenet121, vgg11 to vgg19, vit, atm and transformer. [what suits the data set]"""
     objective: Spec = Field(default_factory=_cross_entropy)
     """What a step minimises, of the table in `reticent.objectives`."""
     sampler: Spec = Field(default_factory=_shuffle)
@@ -55,17 +55,17 @@ class Recipe(Spec):
     """What is done to the model's answers before anyone sees them, of the table in `reticent.outputs`."""
     epochs: Annotated[int, Ge(1), Le(100_000)] = 40
     """Passes over the members."""
-    batch_size: Annotated[int, Ge(1)] = 64
+    batch_size: Annotated[int, Ge(1), RARELY] = 64
     """Records a step; the last batch of an epoch may be smaller. A single record joins the batch before."""
-    optimizer: Literal["sgd", "adam", "adamw"] = "adam"
+    optimizer: Annotated[Literal["sgd", "adam", "adamw"], RARELY] = "adam"
     """What takes the steps, in PyTorch's fused form."""
-    learning_rate: Annotated[float, Gt(0)] = 1e-3
+    learning_rate: Annotated[float, Gt(0), RARELY] = 1e-3
     """Peak learning rate."""
     momentum: Annotated[float, Ge(0), Lt(1)] = 0.9
     """For sgd."""
     nesterov: bool = False
     """For sgd."""
-    weight_decay: Annotated[float, Ge(0)] = 0.0
+    weight_decay: Annotated[float, Ge(0), RARELY] = 0.0
     """Added to the gradient for sgd and adam, decoupled for adamw."""
     schedule: Literal["constant", "cosine", "linear", "multistep"] = "constant"
     """How the learning rate goes on after the warm-up; cosine and linear end at zero."""
@@ -75,17 +75,20 @@ class Recipe(Spec):
     """For multistep: at which parts of the training the learning rate is multiplied by `decay`."""
     decay: Annotated[float, Gt(0), Le(1)] = 0.1
     """For multistep."""
-    augmentation: Literal[
-        "none",
-        "flip",
-        "crop",
-        "flip-crop",
-        "cutout",
-        "flip-crop-cutout",
-        "gaussian",
-        "bit-flip",
-        "feature-dropout",
-        "word-dropout",
+    augmentation: Annotated[
+        Literal[
+            "none",
+            "flip",
+            "crop",
+            "flip-crop",
+            "cutout",
+            "flip-crop-cutout",
+            "gaussian",
+            "bit-flip",
+            "feature-dropout",
+            "word-dropout",
+        ],
+        RARELY,
     ] = "none"
     """What is drawn anew of a record at each visit. Images: flip mirrors half of them, crop shifts them by up to
     `padding` pixels with reflected borders, cutout covers a square. Images and features: gaussian adds noise. Features:
@@ -93,7 +96,7 @@ class Recipe(Spec):
     Tokens: word-dropout puts token 0 in place of some."""
     padding: Annotated[int, Ge(1)] = 4
     """Largest shift of a crop, in pixels."""
-    augmentation_strength: Annotated[float, Gt(0), Lt(1)] | None = None
+    augmentation_strength: Annotated[Annotated[float, Gt(0), Lt(1)] | None, RARELY] = None
     """Of bit-flip the probability that a 1 becomes 0, of the dropouts that of each value, of gaussian the noise in
     standard deviations, of cutout the square's side as a share of the image's. [0.1; for cutout 0.5]"""
     clip_norm: Annotated[float, Gt(0)] | None = None
@@ -104,7 +107,7 @@ class Recipe(Spec):
     """End after so many epochs (2.5 ends in the middle of the third) of the `epochs` that the schedule is made for."""
     precision: Literal["float32", "bfloat16"] = "float32"
     """bfloat16 runs the forward pass under autocast; weights and signals stay float32."""
-    retrain: str | None = None
+    retrain: Annotated[str | None, RARELY] = None
     """Train anew, beside the models that the store has: a name of yours for the new ones, by which the same command
     finds them again. For changes that are not seen, as of an environment variable or an installed package. [none]"""
 

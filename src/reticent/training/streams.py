@@ -45,7 +45,7 @@ class Streams:
         devices = list(range(torch.cuda.device_count())) if cuda else []
         python_state, numpy_state = random.getstate(), np.random.get_state()  # noqa: NPY002
         with torch.random.fork_rng(devices=devices):
-            torch.manual_seed(value)
+            _seed(value)
             np.random.seed(value % 2**32)  # noqa: NPY002
             random.seed(value)
             try:
@@ -53,3 +53,14 @@ class Streams:
             finally:
                 random.setstate(python_state)
                 np.random.set_state(numpy_state)  # noqa: NPY002
+
+
+def _seed(value: int) -> None:
+    """Seed torch's global generators.
+
+    `torch.manual_seed` notes the whole stack for each kind of accelerator that may begin later: milliseconds.
+    """
+    if torch.cuda.is_available():
+        torch.manual_seed(value)
+    else:
+        torch.default_generator.manual_seed(value)

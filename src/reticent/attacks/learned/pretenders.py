@@ -62,7 +62,7 @@ class Group:
             members = left @ problem.membership.matrix[references, block].astype(np.float32)
             others = left.sum(axis=1)[:, None] - members
             count[block] = np.minimum(members, others).min(axis=0, initial=len(references))
-        return cls(targets, references, apart, np.minimum(count, _level(problem, targets, references)))
+        return cls(targets, references, apart, np.minimum(count, _level(problem, references)))
 
     def players(self, word: Words) -> NDArray[np.int64]:
         """Choose positions of references that play the target, ``(P, n)``, each once a record."""
@@ -80,8 +80,8 @@ class Group:
         return np.stack([word, *(mixed(word + np.uint64(turn)) for turn in range(1, count))])
 
 
-def _level(problem: Problem, targets: Rows, references: Rows) -> int:
-    """Say how many of a kind a record has among the references, but one, whichever of the targets are trained on it.
+def _level(problem: Problem, references: Rows) -> int:
+    """Say how many of a kind a record has among the references, but one, whichever other models are trained on it.
 
     Where all records are in as many models, but not in half of them, those that a target is not trained on have fewer
     of the scarcer kind than its members. Otherwise nothing is to be hidden, and it is the number of references.
@@ -91,7 +91,7 @@ def _level(problem: Problem, targets: Rows, references: Rows) -> int:
         inside += problem.membership.matrix[model]
     known = np.flatnonzero(np.bincount(inside) > FEW * len(inside)).tolist()
     least, most = known[0], known[-1]
-    if most - least > len(targets) or least == len(references) - most:
+    if most - least > problem.membership.models - len(references) or least == len(references) - most:
         return len(references)
     return max(0, min(least, len(references) - most) - 1)
 

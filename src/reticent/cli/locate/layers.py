@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from reticent.cli.flags import Flags, Several, flags, silent
+from reticent.spec import RARELY
 
 
 @flags(*silent("locate layers"), show=False)
@@ -17,15 +19,18 @@ def layers(
     stage: Several = None,
     seeds: int | None = None,
     swap: bool | None = None,
-    equalise: str | None = None,
-    margin: float | None = None,
-    probe: str | None = None,
-    test: float | None = None,
+    equalise: Annotated[str | None, RARELY] = None,
+    margin: Annotated[float | None, RARELY] = None,
+    probe: Annotated[str | None, RARELY] = None,
+    test: Annotated[float | None, RARELY] = None,
     **options: str,
 ) -> Sequence[Path]:
     """Find at which depth of a network membership begins to show: networks on all and on half of the records compared.
 
     Networks are kept in the store: the same command after an interruption goes on where it was.
+
+    Examples:
+        reticent locate layers --dataset mine.csv --label outcome
 
     Args:
         flags: what to train, and how.

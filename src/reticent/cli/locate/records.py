@@ -20,6 +20,10 @@ def records(
 ) -> Sequence[Path]:
     """Say of each record how exposed it is and how far it is memorised, from a population of models.
 
+    Examples:
+        reticent locate records reticent-audit
+        reticent locate records --dataset mine.csv --label outcome --models 32
+
     Args:
         run: A finished audit's folder, whose numbers are taken; by default models are trained, or found in the store.
         without_references: Train one model on all records, and rank its members by risk without any other model.

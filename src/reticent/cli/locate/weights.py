@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated
 
 from reticent.cli.flags import Flags, flags, initial_state, silent
+from reticent.spec import RARELY
 
 
 @flags(*silent("locate weights"), show=False)
@@ -19,7 +21,7 @@ def weights(
     members: Path | None = None,
     model: int = 0,
     seeds: int = 1,
-    steps: int | None = None,
+    steps: Annotated[int | None, RARELY] = None,
     unlearning: float | None = None,
     flags: Asked = Asked(),  # noqa: B008
     **options: str,
@@ -28,6 +30,10 @@ def weights(
 
     Without --weights, the model is one of those that `reticent audit` with the same flags would train: it is found in
     the store, or trained and kept there. Other options of the scoring: --set scoring.NAME=VALUE.
+
+    Examples:
+        reticent locate weights --dataset mine.csv --label outcome
+        reticent locate weights --weights mine.pt --members rows.npy --architecture my_net:build --dataset mine.npz
 
     Args:
         weights: Trained weights of your own --architecture: safetensors, or torch.save of a state dictionary.

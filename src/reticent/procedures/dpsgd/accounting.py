@@ -170,6 +170,7 @@ def _rdp(noise: float, rate: float, count: int, delta: float) -> float:
     return float(spend(orders=list(ORDERS), rdp=total, delta=delta)[0])
 
 
+@lru_cache(maxsize=64)
 def _prv(noise: float, steps: Steps) -> float:
     """Compose the loss of one step with itself, as Opacus' PRV accountant does, on a grid of a bounded size.
 

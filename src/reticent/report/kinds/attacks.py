@@ -9,7 +9,7 @@ from reticent.findings.numbers import OverallRate
 from reticent.report import blocks as b
 from reticent.report.cells import estimate, rate, unmeasurable
 from reticent.report.pictures import audit as pictures
-from reticent.rounding import count, decimals, duration, fraction, level, percent
+from reticent.rounding import count, decimals, duration, fraction, interval, level, percent
 from reticent.say.evidence import by_labels
 from reticent.say.grammar import alarms, short
 
@@ -75,7 +75,7 @@ def claimed(audits: Sequence[Audit]) -> list[b.Block]:
             b.Cell(b.Name(one.name, 40)),
             b.Cell(level(rate.fpr)),
             b.Cell(percent(rate.realised, decimals(rate.fpr))),
-            b.Cell(f"{percent(rate.least, decimals(rate.fpr))} to {percent(rate.most, decimals(rate.fpr))}"),
+            b.Cell(interval((rate.least, rate.most), partial(percent, digits=decimals(rate.fpr)))),
             b.Cell(f"{rate.within} of {rate.targets}"),
         )
         for one, rate in known

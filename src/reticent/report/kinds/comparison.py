@@ -9,7 +9,7 @@ from reticent.report import blocks as b
 from reticent.report.cells import NOTHING, estimate
 from reticent.report.kinds import method
 from reticent.report.pictures import comparison as pictures
-from reticent.rounding import MISSING, count, decimals, duration, level, number, p_value, signed, up
+from reticent.rounding import MISSING, count, decimals, duration, interval, level, number, p_value, signed, up
 from reticent.say.comparison import unjudged
 from reticent.say.controls import remark
 from reticent.say.epsilon import shown
@@ -315,23 +315,23 @@ def _pair(document: ComparisonDocument, test: PairTest) -> b.Line:
     told: b.Text | b.Cell = b.Cell(f"{short(lower, 40)} is lower", tone="strong")
     if test.verdict is Lower.TIE:
         told = "tie: no difference shown"
-    written, interval = difference(test)
+    written, ends = difference(test)
     once = NOTHING
     if test.mcnemar is not None:
         both = f"{count(test.mcnemar.only_first)} and {count(test.mcnemar.only_second)}"
         once = b.Cell(both, test.mcnemar.p, (f"McNemar p {p_value(test.mcnemar.p, least)}",))
     p = b.Cell(p_value(test.p_corrected, least), test.p_corrected, (f"alone: {p_value(test.p, least)}",))
     names = b.Name(test.first), b.Name(test.second), measure(test.statistic, document.fpr)
-    return *names, told, b.Cell(written, test.difference, (interval,)), p, once
+    return *names, told, b.Cell(written, test.difference, (ends,)), p, once
 
 
 def _line(document: ComparisonDocument, test: PairTest) -> str:
     """Tell of a difference in one line."""
     test = test.turned() if test.verdict is Lower.FIRST else test
-    written, interval = difference(test)
+    written, ends = difference(test)
     return (
         f"{measure(test.statistic, document.fpr)}: {short(test.second, 40)} is below {short(test.first, 40)} by "
-        f"{written.lstrip('+')} ({interval}; corrected p {p_value(test.p_corrected, 1 - document.confidence)})"
+        f"{written.lstrip('+')} ({ends}; corrected p {p_value(test.p_corrected, 1 - document.confidence)})"
     )
 
 
@@ -340,8 +340,8 @@ def difference(test: PairTest) -> tuple[str, str]:
     if test.exact:
         return "0", "exactly equal"
     if test.statistic is Statistic.AUC:
-        return signed(test.difference), " to ".join(signed(end) for end in test.interval)
-    return f"{signed(100 * test.difference, 2)} points", " to ".join(signed(100 * end, 2) for end in test.interval)
+        return signed(test.difference), interval(test.interval, signed)
+    return f"{signed(100 * test.difference, 2)} points", interval(test.interval, lambda end: signed(100 * end, 2))
 
 
 def measure(statistic: Statistic, fpr: float | None) -> str:

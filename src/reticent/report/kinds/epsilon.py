@@ -21,7 +21,7 @@ def blocks(found: EpsilonAudit, audits: Sequence[Audit], unit: str | None) -> tu
     assert found.confidence is not None
     here = f" Here delta is {plain(found.delta)} and the confidence {level(found.confidence)}, one-sided."
     return (
-        b.Heading("The epsilon that the leak rules out", "epsilon", only=b.DOCUMENTS),
+        b.Heading("How large epsilon is at least", "epsilon", only=b.DOCUMENTS),
         b.Prose(found.sentence, "lead", only=b.DOCUMENTS),
         b.Prose(say.measured(found), only=b.TERMINAL),  # What ends the sentence stands among the notices there.
         *b.only(b.DOCUMENTS, *_alarms(found)),

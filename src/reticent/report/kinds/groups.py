@@ -61,6 +61,7 @@ def _grouping(found: Grouping, names: Sequence[str], key: str, told: ExposedGrou
         b.Heading(("By ", b.Name(found.by, 40)), key, only=b.DOCUMENTS),
         outcome,
         *((replace(said, only=b.TEXTS & said.only),) if outcome is not said else ()),
+        *map(b.Prose, found.doubts),
         *b.only(b.PAGE, *_figure(found, named, key), table),
         *b.only(b.MARKDOWN, replace(table, rows=table.rows[:WRITTEN]), *((more,) if left > 0 else ())),
     )

@@ -12,6 +12,7 @@ from importlib.resources import files
 from reticent.report import blocks as b
 from reticent.report.render.elements import Html, class_of, element, escaped, icon, lines, start
 from reticent.report.render.text import clean, plain, signs
+from reticent.rounding import joined
 
 TALL = 20
 """Tables with more lines scroll in a frame of their own."""
@@ -159,7 +160,7 @@ class _Page:
                 broken = re.sub("([,:+])(?=[^ ])", r"\1<wbr>", escaped(clean(said, most)))
                 return element("bdi", Html(broken), title=clean(said, 600) if len(said) > most else None)
             case b.Span(low, high):
-                return escaped(clean(f"{low} to {high}"))
+                return escaped(clean(joined((low, high))))
             case b.Footnote(said):
                 sign, key = self.marks[said]
                 return element("a", sign, class_="mark", href=f"#{key}", aria_label="see the note")

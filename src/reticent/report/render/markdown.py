@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from reticent.report import blocks as b
 from reticent.report.render.text import clean, signs
+from reticent.rounding import joined
 
 SPECIAL = "\\`*_{}[]<>#|~&$"
 """Characters that Markdown, or the HTML inside it, gives a meaning."""
@@ -73,7 +74,7 @@ def _write(text: b.Text, marks: Signs | None = None) -> str:
         case b.Name(said, most):
             return escape(said, most)
         case b.Span(low, high):
-            return escape(f"{low} to {high}")
+            return escape(joined((low, high)))
         case b.Footnote(said):
             return f" {(marks or signs((said,)))[said]}"
         case b.Dot():

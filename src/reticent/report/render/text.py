@@ -1,6 +1,7 @@
 """What the renderers share: text without markup, and the signs of footnotes."""
 
 from reticent.report import blocks as b
+from reticent.rounding import joined
 
 LONGEST = 1500
 """Most characters of one piece of text."""
@@ -31,7 +32,7 @@ def _plain(piece: b.Piece, to: str) -> str:
         case b.Name(said, most):
             return clean(said, most).strip()
         case b.Span(low, high):
-            return clean(f"{low}{to}{high}")
+            return clean(joined((low, high), to))
         case b.Code(said) | b.Link(said):
             return clean(said)
         case b.Footnote() | b.Dot():

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 from scipy.stats import trim_mean
 
 from reticent.attacks import Problem, score
-from reticent.attacks.rmia import Rmia, dominance, slopes
+from reticent.attacks.rmia import Rmia, dominance, ratios, slopes
 from reticent.attacks.rmia.probability import read, taylor
+from reticent.data.membership import Membership
 from reticent.errors import InputError, TooFewReferencesError
 from reticent.signals import matrix
 from reticent.signals.matrix import Signals
@@ -312,6 +313,16 @@ def test_probabilities_that_round_to_1_are_told_apart(options):
                 marginal = 0.5 * (lacks[out, record].mean() + lacks[known & inside[:, record], record].mean())
             expected = marginal - lacks[target, record]  # ln(1 - u) is -u of so small a u.
             assert found[target, record] == pytest.approx(expected, rel=1e-9, abs=0)
+
+
+def test_what_is_nearly_1_is_read_alike_whoever_else_is_in_its_block(monkeypatch):
+    known = Membership.draw(9, 200, 1)
+    margins = np.random.default_rng(0).normal(13.5, 0.05, (9, 200))
+    margins[:, -1] = 40
+    case, spec = Problem.make(Signals.from_margins(margins, np.arange(200) % 2), known), Rmia(mode="offline", a=0.0)
+    whole = ratios.audited(spec, case, 1).of(0, 0.0).size
+    monkeypatch.setattr(matrix, "BLOCK_BYTES", 1)
+    assert ratios.audited(spec, case, 1).of(0, 0.0).size.tobytes() == whole.tobytes()
 
 
 def test_two_classes_temper_margins_of_every_query():

@@ -117,14 +117,8 @@ def test_a_planted_sign_in_the_auc(monkeypatch):
 
 def test_a_target_among_the_references_that_are_summed(monkeypatch):
     """What the sums and counts of attacks that learn from references leave out is put back in."""
-    sums = leave_one_out.sums
-
-    def of_all(values):
-        result = sums(values)
-        result[:] = result[-1]
-        return result
-
-    monkeypatch.setattr(leave_one_out, "sums", of_all)
+    of = leave_one_out.Sums.of
+    monkeypatch.setattr(leave_one_out.Sums, "of", lambda sums, rows, *lost: of(sums, np.full_like(rows, -1), *lost))
     monkeypatch.setattr(
         leave_one_out,
         "counts",

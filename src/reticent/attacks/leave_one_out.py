@@ -21,7 +21,7 @@ Mask = NDArray[np.bool_]
 
 
 def rows(targets: Rows, references: Rows) -> Rows:
-    """Return each target's position among the references ``(T,)``, which is its row of `sums`; R where it is none."""
+    """Return each target's position among the references ``(T,)``, which is its row of `Sums`; R where it is none."""
     place = {int(model): position for position, model in enumerate(references)}
     return np.array([place.get(int(model), len(references)) for model in targets], dtype=np.int64)
 

@@ -98,7 +98,9 @@ def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.
             return found
 
         marginal = averaged(said.p)
-        rest = averaged(said.rest) if (marginal > probability.NEAR).any() else 1 - marginal
+        near, rest = marginal > probability.NEAR, 1 - marginal
+        if near.any():
+            rest = np.where(near, averaged(said.rest), rest)
         found = Logs(said.log, said.p[problem.targets] < 0 if spec.odd else None)
         if outside is None:
             found = _over(found, marginal, rest, spec.epsilon)

@@ -319,7 +319,8 @@ def test_what_is_nearly_1_is_read_alike_whoever_else_is_in_its_block(monkeypatch
     known = Membership.draw(9, 200, 1)
     margins = np.random.default_rng(0).normal(13.5, 0.05, (9, 200))
     margins[:, -1] = 40
-    case, spec = Problem.make(Signals.from_margins(margins, np.arange(200) % 2), known), Rmia(mode="offline", a=0.0)
+    case = Problem.make(Signals.from_margins(margins, np.arange(200) % 2), known)
+    spec = Rmia(mode="offline", temperature=1.0)
     whole = ratios.audited(spec, case, 1).of(0, 0.0).size
     monkeypatch.setattr(matrix, "BLOCK_BYTES", 1)
     assert ratios.audited(spec, case, 1).of(0, 0.0).size.tobytes() == whole.tobytes()

@@ -6,7 +6,7 @@ from annotated_types import Ge, MaxLen, MinLen
 
 from reticent.errors import MissingFileError, SpecError
 from reticent.options import AttackConfig, AuditConfig
-from reticent.spec import Spec, canonical, full, identity, read_toml, text, toml_or_text, written
+from reticent.spec import Spec, as_toml, canonical, full, identity, read_toml, text, toml_or_text, written
 
 
 class Inner(Spec):
@@ -83,6 +83,14 @@ def test_what_python_does_not_read_is_refused_and_told_in_short(text, tmp_path):
         read_toml(tmp_path / "a.toml")
     with pytest.raises(SpecError, match=r"^count: expected a whole number, got '.{56}\.\.\.$"):
         Outer(count=toml_or_text(text))
+
+
+@pytest.mark.parametrize(
+    "value",
+    [0.5, 1e-05, float("inf"), True, 3, "relaxloss", "a b", "8", "true", "[a]", [1, 2], ["a,b", "8"], [True, [0.5]]],
+)
+def test_a_value_is_written_as_it_is_read(value):
+    assert toml_or_text(as_toml(value)) == value
 
 
 def test_tables_and_switches_are_told_in_plain_words():

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 from reticent import user_files
 from reticent.errors import InputError
-from reticent.spec import RARELY, Names, Spec, choices, full
+from reticent.spec import RARELY, Names, Spec, as_toml, choices, full
 
 Options = dict[str, Any]
 Count = Annotated[int, Ge(2)]
@@ -226,6 +226,12 @@ def described(field: FieldInfo) -> tuple[str, str]:
         value = value.get("method") if isinstance(value, dict) else value
         usual = "" if value in (None, []) else f"{value:g}" if isinstance(value, float) else str(value)
     return (f"{words}. {text}" if words else text), usual
+
+
+def with_options(name: str, options: Mapping[str, Any]) -> str:
+    """Write a method and its options in a line: ``dpsgd:epsilon=8``."""
+    told = ",".join(f"{key}={as_toml(value)}" for key, value in options.items())
+    return f"{name}:{told}" if told else name
 
 
 def spelled(key: str) -> str:

@@ -219,6 +219,15 @@ def toml_or_text(text: str) -> Any:
         return text.strip()
 
 
+def as_toml(value: Any) -> str:
+    """Write a value as `toml_or_text` reads it: a text as it is, unless it would be read as something else."""
+    if isinstance(value, str):
+        return value if toml_or_text(value) == value else json.dumps(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{','.join(json.dumps(one) if isinstance(one, str) else as_toml(one) for one in value)}]"
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file."""
     try:

@@ -16,7 +16,7 @@ from reticent.auditing.exposure import exposure
 from reticent.auditing.group_rates import seen
 from reticent.auditing.groups import against_others, careful, groups, mean, records_needed
 from reticent.auditing.intervals import area_interval, clopper_pearson, degenerate
-from reticent.auditing.partition import by_class, by_column
+from reticent.auditing.partition import MISSING, by_class, by_column
 from reticent.auditing.roc import auc, roc, tpr_at_fpr
 from reticent.data.membership import Membership
 from reticent.errors import InputError
@@ -308,6 +308,13 @@ def test_a_class_that_is_too_small_is_named():
     assert said(Grouping(groups=[*large, *small], **needed), ["ant", "bee", "cat", "dog"]).doubts == (
         'Nothing can be said of 2 of 4 classes ("cat", "dog"): about 28 records are needed, and they have fewer.',
     )
+    unnamed = Group(name=MISSING, records=2)
+    by = needed | {"by": "sex", "records_needed": 1028}
+    assert spoken(Grouping(groups=[*large, unnamed], **by), (), Population(models=8), what="patient").doubts == (
+        "Nothing can be said of the one without a value by sex: about 1,028 patients are needed, and it has 2.",
+    )
+    alone = spoken(Grouping(groups=[large[0], *small], **by), (), Population(models=8), what="patient").sentence
+    assert "each needs about 1,028 patients, and" in alone
     assert said(Grouping(groups=small, **needed)).doubts == ()  # The sentence says it of all.
 
 

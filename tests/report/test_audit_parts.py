@@ -97,7 +97,7 @@ def test_the_bound_of_the_sentence_is_told_from_those_of_the_table(document):
     changed["epsilon"]["lower"] = 0.0
     nothing = say.origin(read(changed).epsilon)
     assert nothing.startswith(
-        "No attack shows more than 0 by “every threshold”, the method fixed in advance, once it is lowered for the "
+        "No attack has a bound above 0 by “every threshold”, the method fixed in advance, once that is lowered for the "
         "choice among 7 attacks."
     )
 

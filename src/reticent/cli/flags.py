@@ -64,7 +64,7 @@ GROUPS = {
 }  # fmt: skip
 """Which flags stand together in the help, below what a verb has of its own."""
 LIMITS = Group("Limits", sort_key=1)
-"""Where those of no audit stand: a gate's."""
+"""Where a gate's stand, which are none of an audit's."""
 
 
 def flags(

@@ -21,7 +21,7 @@ USUAL = re.compile(r"(.*?)( \[[^][]*\])?")
 
 
 class Page(DefaultFormatter):
-    """A verb's help with its examples; if it is short, of the flags alone, and in the words, that it is given."""
+    """A verb's help with its examples; where texts are given, by flag, of these flags alone and in these words."""
 
     def __init__(self, examples: str, short: Mapping[str, str] | None) -> None:
         super().__init__()

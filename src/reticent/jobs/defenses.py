@@ -19,7 +19,7 @@ from reticent.errors import SpecError, UnknownNameError, nearest
 from reticent.findings.clash import Clash
 from reticent.jobs.defense_clashes import clashes
 from reticent.objectives import OBJECTIVES, ObjectiveEntry
-from reticent.options import Options, described
+from reticent.options import Options, described, with_options
 from reticent.outputs import OUTPUTS, OutputEntry
 from reticent.procedures import PROCEDURES, ProcedureEntry
 from reticent.samplers import SAMPLERS, SamplerEntry
@@ -166,17 +166,7 @@ def with_option(text: str, key: str, value: Any) -> str:
     if owner and owner not in named:
         raise SpecError(f"defense {text!r}: {key}: {owner} is no part of it: {nearest(owner, named)}")
     named[_taker([owner] if owner else named, text, option, value)][option] = value
-    return "+".join(
-        ":".join(filter(None, (name, ",".join(f"{key}={_written(item)}" for key, item in options.items()))))
-        for name, options in named.items()
-    )
-
-
-def _written(value: Any) -> str:
-    """Write a value as `toml_or_text` reads it."""
-    if isinstance(value, bool):
-        return str(value).lower()
-    return f"[{','.join(_written(item) for item in value)}]" if isinstance(value, (list, tuple)) else f"{value}"
+    return "+".join(with_options(name, options) for name, options in named.items())
 
 
 def _put(chosen: dict[str, Options], text: str, method: Options) -> None:

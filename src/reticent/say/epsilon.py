@@ -99,7 +99,7 @@ def origin(found: EpsilonAudit) -> str:
     how = f"by “{method_name(found.method or '')}”, the method fixed in advance"
     said = f"The bound above is that of {found.attack}, {how}{many and f', and {many}'}."
     if found.lower == 0:
-        said = f"No attack shows more than 0 {how}{many and f', once it is {many}'}."
+        said = f"No attack has a bound above 0 {how}{many and f', once that is {many}'}."
     return f"{said} In the table each bound stands by itself{', and so may be higher' if many else ''}."
 
 

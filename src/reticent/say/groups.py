@@ -58,7 +58,7 @@ def _sentence(found: Grouping, names: Sequence[str], population: Population, wha
         return f"No {what}{place} is named as more or less exposed: {why}."
     compared = [group for group in found.groups if group.difference is not None and group.auc is not None]
     if len(compared) < 2:
-        return f"The {many}{place} cannot be compared: {_too_few(found)}."
+        return f"The {many}{place} cannot be compared: {_too_few(found, what_of)}."
     most = next((group for group in compared if group.name == found.most_exposed), None)
     if most is None or most.auc is None or most.difference is None:
         less = sum(group.stands_out == "less" for group in found.groups)
@@ -105,12 +105,12 @@ def _beside_verdict(found: Grouping, names: Sequence[str], exposed: ExposedGroup
     )
 
 
-def _too_few(found: Grouping) -> str:
+def _too_few(found: Grouping, what: str) -> str:
     if len(found.groups) == 1:
         return "there is only one"
     known = sum(group.auc is not None for group in found.groups)
     few = f"{'only ' * (known == 1)}{known} of {len(found.groups)} {agree(known, 'has', 'have')}"
-    return f"each needs about {found.records_needed} records, and {few} enough"
+    return f"each needs about {plural(found.records_needed, what)}, and {few} enough"
 
 
 def _higher(compared: Sequence[Group], most: Group) -> int:
@@ -139,7 +139,7 @@ def _unknown(found: Grouping, names: Sequence[str], what: str) -> Iterator[str]:
     if 0 < len(small) < len(found.groups):
         those, one = _these(found, small, names, what), len(small) == 1
         size = f"it has {small[0].records:,}" if one else "they have fewer"
-        yield f"Nothing can be said of {those}: about {found.records_needed} {what}s are needed, and {size}."
+        yield f"Nothing can be said of {those}: about {plural(found.records_needed, what)} are needed, and {size}."
 
 
 def _backwards(
@@ -161,4 +161,4 @@ def _these(found: Grouping, groups: Sequence[Group], names: Sequence[str], what:
     known = [_named(found.by, group.name, names, what) for group in groups]
     if len(groups) > 1:
         return f"{len(groups)} of {len(found.groups)} {many}{place} ({some(known)})"
-    return f"{one} {known[0]}{place}" if known[0].startswith('"') else f"{known[0]}{place}"
+    return f"{known[0]}{place}" if groups[0].name in {SEVERAL, MISSING} else f"{one} {known[0]}{place}"

@@ -1,14 +1,13 @@
 """What to do after an audit, each step with the command that does it."""
 
-import json
 import shlex
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from reticent.auditing.verdict import MATERIAL_AUC, MATERIAL_LIFT
 from reticent.findings.audit import AuditDocument, Leak, Reason
-from reticent.options import OWN, SILENT, AuditConfig, DataOptions, spelled
-from reticent.spec import toml_or_text
+from reticent.options import OWN, SILENT, AuditConfig, DataOptions, spelled, with_options
+from reticent.spec import as_toml
 
 TABLES = ("defense", "attack", "recipe", "queries")
 """Keys that hold options; a defense may also be a text."""
@@ -92,13 +91,8 @@ def _flags(document: AuditDocument, verb: str, **changed: Any) -> str | None:
     tables = {key: value for key in TABLES if isinstance(value := told.get(key), Mapping)}
     words = [word for key in SAME if key not in tables for word in _flag(key, told.get(key))]
     for key, value in _leaves(tables):
-        words += ["--set", f"{key}={_text(value)}"]
+        words += ["--set", f"{key}={as_toml(value)}"]
     return shlex.join(words)
-
-
-def _text(value: Any) -> str:
-    """Write a value of an option as it is read."""
-    return value if isinstance(value, str) and toml_or_text(value) == value else json.dumps(value)
 
 
 def _flag(key: str, value: Any) -> list[str]:
@@ -136,6 +130,5 @@ def _defense(document: AuditDocument) -> str | None:
         options = {key: value for key, value in defense.items() if key != "name"}
         if any(isinstance(value, Mapping) for value in options.values()):
             return None
-        told = ",".join(f"{key}={_text(value)}" for key, value in options.items())
-        defense = ":".join(filter(None, (str(defense.get("name")), told)))
+        defense = with_options(defense["name"], options)
     return f"--defense {shlex.quote(str(defense))}"

@@ -1,5 +1,7 @@
 """Leave-one-out statistics against the statistics of the rows that are left."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -29,7 +31,7 @@ def left(values, mask, position, column):
 def test_statistics_equal_those_of_the_rows_that_are_left(case, cut):
     values, mask = case
     positions = np.arange(len(values) + 1)
-    sums = leave_one_out.sums(values * mask)
+    sums = leave_one_out.Sums(values * mask).of(positions)
     counts = leave_one_out.counts(mask, positions)
     trimmed = leave_one_out.trimmed_means(values, mask, positions, cut)
     for r in positions:
@@ -38,6 +40,24 @@ def test_statistics_equal_those_of_the_rows_that_are_left(case, cut):
             assert counts[r, i] == len(rest)
             assert sums[r, i] == pytest.approx(rest.sum(), abs=1e-12)
             assert trimmed[r, i] == pytest.approx(trim_mean(rest, cut) if len(rest) else 0.0, abs=1e-12)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 2**32 - 1))
+def test_what_is_dropped_leaves_no_trace(seed):
+    """A sum less the one that is dropped is that of the others, bit for bit: else it tells that one was dropped."""
+    rng = np.random.default_rng(seed)
+    values = rng.normal(size=(6, 20)) * 10.0 ** rng.integers(-6, 7, (6, 20))
+    out, last = np.array([0, 3, 5]), np.array([6])
+    for row in (1, 2, 4):
+        others = values.copy()
+        others[row] = 0.0
+        np.testing.assert_array_equal(
+            leave_one_out.Sums(values).of(out, np.repeat(values[[row]], 3, axis=0)),
+            [[math.fsum(column) for column in np.delete(others, one, axis=0).T] for one in out],
+        )
+        whole = [math.fsum(column) for column in others.T]
+        np.testing.assert_array_equal(leave_one_out.Sums(values).of(last, values[[row]])[0], whole)
 
 
 @settings(max_examples=60, deadline=None)

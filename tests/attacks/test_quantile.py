@@ -108,6 +108,12 @@ def test_corrected_values_have_the_rates_that_they_claim(seed):
     np.testing.assert_allclose(conformal(calibration, np.sort(calibration)[[-1]]), norm.ppf(2000 / 2001), rtol=1e-9)
 
 
+def test_equal_values_have_the_rate_of_all_of_them():
+    found = conformal(np.array([0.0, 2.0, 1.0, 2.0]), np.array([2.0, 1.0]))
+    np.testing.assert_allclose(ndtr(-found), [2 / 5, 3 / 5], rtol=1e-12)
+    np.testing.assert_allclose(ndtr(-conformal(np.full(9, 3.0), np.array([3.0]))), 0.9, rtol=1e-12)
+
+
 def non_members(kind, seed, count):
     """Records whose scores a model that never saw them gives by what they look like; and these scores."""
     rng = np.random.default_rng(seed)

@@ -225,7 +225,8 @@ def test_equal_votes_count_for_nothing():
 def probability(logits, **options):
     spec = Rmia(**{"signal": "sm-taylor", "temperature": 1.0, **options})
     signals = Signals.from_logits(np.array(logits, dtype=float)[None, None], np.zeros(1, dtype=np.int64))
-    p, log_p = read(spec, signals, np.array([0]), spec.temperature, 1, slice(0, 1))
+    p, rest, log_p = read(spec, signals, np.array([0]), spec.temperature, 1, slice(0, 1))
+    assert rest[0, 0, 0] == pytest.approx(1 - p[0, 0, 0], rel=1e-12)
     assert log_p[0, 0, 0] == pytest.approx(np.log(abs(p[0, 0, 0])), rel=1e-12)
     return p[0, 0, 0]
 
@@ -285,15 +286,38 @@ def test_cutting_both_kinds_together_gives_no_row_away():
 
 def test_softmax_does_not_saturate_and_is_floored():
     signals = Signals.from_margins(np.array([[40.0, -800.0]] * 2), np.array([0, 1]))
-    p, log_p = read(Rmia(), signals, np.array([1]), 1.0, 1, slice(None))
+    p, rest, log_p = read(Rmia(), signals, np.array([1]), 1.0, 1, slice(None))
+    assert rest[0, 0, 0] == pytest.approx(np.exp(-40), rel=1e-12)
     assert log_p[0, 0, 0] == pytest.approx(-np.exp(-40), rel=1e-12)
     assert (p[0, 1, 0], log_p[0, 1, 0]) == (1e-30, np.log(1e-30))
+
+
+@pytest.mark.parametrize("options", [{}, {"trim": 0.2}, {"mode": "offline", "a": 0.3}, {"mode": "offline", "a": 1.0}])
+def test_probabilities_that_round_to_1_are_told_apart(options):
+    """Where all models are sure, too, a record is held against its references: by what probabilities lack to 1."""
+    margins = np.random.default_rng(5).normal(55, 10, (8, 30))
+    case = Problem.make(Signals.from_margins(margins, np.arange(30) % 2), problem(5, models=8, records=30).membership)
+    found = score(Rmia(temperature=1.0, score="log-ratio", **options), case)
+    lacks, inside = 1 / (1 + np.exp(margins)), case.membership.matrix
+    for target in range(8):
+        every = np.broadcast_to(np.arange(8)[:, None] != target, inside.shape)
+        kept = used(case, target, online=False) if options else every
+        for record in range(30):
+            out, known = kept[:, record] & ~inside[:, record], kept[:, record]
+            if "a" in options:
+                marginal = 0.5 * (1 + options["a"]) * lacks[out, record].mean()
+            elif "trim" in options:
+                marginal = trim_mean(lacks[known, record], 0.2)
+            else:
+                marginal = 0.5 * (lacks[out, record].mean() + lacks[known & inside[:, record], record].mean())
+            expected = marginal - lacks[target, record]  # ln(1 - u) is -u of so small a u.
+            assert found[target, record] == pytest.approx(expected, rel=1e-9, abs=0)
 
 
 def test_two_classes_temper_margins_of_every_query():
     margins = np.random.default_rng(0).normal(size=(2, 5, 3))
     signals = Signals.from_margins(margins, np.arange(5) % 2)
-    p, _ = read(Rmia(), signals, np.array([1]), 2.0, 3, slice(None))
+    p, _, _ = read(Rmia(), signals, np.array([1]), 2.0, 3, slice(None))
     np.testing.assert_allclose(p, 1 / (1 + np.exp(-margins / 2)), rtol=1e-12)
 
 

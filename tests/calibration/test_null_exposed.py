@@ -54,7 +54,7 @@ def test_nothing_to_find_is_seldom_called_exposed(models, share, seeds):
 @pytest.mark.parametrize(("models", "share"), [(16, "varying"), (32, "half")])
 def test_by_students_law_alone_it_is_called_exposed_too_often(models, share, monkeypatch):
     monkeypatch.setattr(permutation_test, "chances", lambda margins, *_: np.zeros(margins.shape[1]))
-    monkeypatch.setattr(permutation_test, "log_least", lambda models, inside: np.full(len(models), -np.inf))
+    monkeypatch.setattr(permutation_test, "log_least", lambda models, _: np.full(np.shape(models), -np.inf))
     assert errors(models, share, 500) > binom.ppf(0.99, 500, 0.05)
 
 

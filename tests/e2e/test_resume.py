@@ -97,7 +97,7 @@ def test_a_killed_audit_goes_on(tmp_path, uninterrupted, moment, workers):
     assert again == uninterrupted
     assert {run: after[run] for run in before} == before
     assert len(after) == 2 * MODELS
-    assert partial_sizes(tmp_path) == []
+    assert not any(partial_sizes(tmp_path))  # A kill between a run's rename and the end leaves its folder empty.
     assert environment["models_found"] >= len(before) // 2
 
 

@@ -90,6 +90,26 @@ def test_models_steps_and_accuracies_are_told(found):
     assert found.document["accuracy"]["mean"] == pytest.approx(np.mean(wholes))
 
 
+def trained(tmp_path, **changes):
+    asked = QUICK | {"seeds": 1, "store": tmp_path / "store", "out": tmp_path / "out"} | changes
+    return reticent.locate_layers(**asked).document["models"]
+
+
+def test_epochs_and_steps_are_those_that_were_taken(tmp_path):
+    models = trained(tmp_path, stop_after=1.5, batch_size=30)
+    assert [(m["epochs"], m["steps"]) for m in models] == [(2, 6), (2, 3), (2, 3)]
+    impatient = trained(tmp_path / "impatient", patience=1, validation=20, learning_rate=1.0, epochs=30, batch_size=30)
+    for model in impatient:
+        assert 2 <= model["epochs"] < 30
+        assert model["steps"] == model["epochs"] * -(-model["members"] // 30)
+
+
+def test_steps_of_a_procedure_of_its_own_are_not_guessed(tmp_path):
+    models = trained(tmp_path, procedure="dpsgd")
+    assert [(m["epochs"], m["steps"]) for m in models] == [(2, None)] * 3
+    assert "–" in (tmp_path / "out" / "layers.html").read_text(encoding="utf-8")
+
+
 def test_the_store_serves_the_same_call_again_and_new_options_train_nothing(found, folder):
     again = reticent.locate_layers(**QUICK, store=folder / "store", out=folder / "again")
     assert again.document["environment"]["models_found"] == 6

@@ -2,8 +2,12 @@
 
 Paper: Ye et al. (2022), "Enhanced membership inference attacks against machine learning models", the reference attack,
 with the interpolation of its authors' tool (Privacy Meter): of K losses in their order, between 0 and 1000, the k-th
-has the false-positive rate ``k / (K + 1)``, and what lies between two is interpolated. The score is one minus that of
-the record's loss. Deviation: all records keep equally many OUT references (`balance`).
+has the false-positive rate ``k / (K + 1)``, and what lies between two is interpolated; beyond both 1000 and all of them
+it is 1. The score is one minus that of the record's loss. Deviation: all records keep equally many OUT references
+(`balance`).
+
+Losses are compared by their logarithms: beyond a margin of 745 a loss itself is zero to a computer, and all
+such records would tie with their references.
 """
 
 from typing import ClassVar
@@ -13,11 +17,12 @@ import numpy as np
 from reticent.attacks import sides
 from reticent.attacks.base import AttackEntry, Needs, Problem
 from reticent.attacks.sides import Compared
+from reticent.attacks.softmax import log_surprise
 from reticent.signals.matrix import Floats, log_probability
 from reticent.spec import Spec
 
-LARGEST = 1000.0
-"""The loss that stands for the largest, as released."""
+LARGEST = float(np.log(1000.0))
+"""Logarithm of the loss that stands for the largest, as released."""
 
 
 class AttackR(Spec):
@@ -37,22 +42,32 @@ def score(spec: AttackR, problem: Problem, rng: np.random.Generator) -> Floats:
     def rate(one: Compared) -> Floats:
         found = np.empty_like(one.target)
         for row, target in enumerate(one.target):
-            references = -log_probability(one.sides[0].serving(row) + one.shift)
-            found[row] = 1 - rates(references, -log_probability(target + one.shift))
+            references, margins = one.sides[0].serving(row) + one.shift, target + one.shift
+            found[row] = 1 - rates(_log_losses(references), _log_losses(margins))
         return found
 
     return sides.averaged(problem, 1, rate, online=False)
 
 
+def _log_losses(margins: Floats) -> Floats:
+    """Compute the logarithms of losses; infinity of a margin of minus infinity."""
+    return log_surprise(log_probability(margins), log_probability(-margins))
+
+
 def rates(references: Floats, losses: Floats) -> Floats:
-    """Interpolate the false-positive rate of losses ``(n,)`` among those of references ``(R, n)``; infinite: none."""
+    """Interpolate the false-positive rate of losses ``(n,)`` among those of references ``(R, n)``; infinite: none.
+
+    All are given by their logarithms.
+    """
     count = np.isfinite(references).sum(axis=0)
-    ordered = np.sort(np.concatenate([np.zeros((1, len(losses))), references]), axis=0)
+    ordered = np.sort(np.concatenate([np.full((1, len(losses)), -np.inf), references]), axis=0)
     below = np.maximum((ordered < losses).sum(axis=0) - 1, 0)
     low = np.take_along_axis(ordered, below[None], axis=0)[0]
     high = np.take_along_axis(ordered, np.minimum(below + 1, count)[None], axis=0)[0]
     high = np.where(below < count, high, LARGEST)
-    part = np.divide(losses - low, high - low, out=np.zeros_like(losses), where=high > low)
+    # Losses (loss - low) / (high - low), in units of the loss: none of them need be a number of its own.
+    width = np.divide(np.expm1(low - losses), np.expm1(low - high), out=np.ones_like(losses), where=low < high)
+    part = np.where(low < high, np.exp(np.minimum(losses - high, 0.0)) * width, 1.0)
     return np.asarray((below + np.minimum(part, 1.0)) / (count + 1))
 
 

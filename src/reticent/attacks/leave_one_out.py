@@ -3,6 +3,10 @@
 Nothing is subtracted from a total: what a target gets is made of the other references' values alone, in an order that
 its own membership does not change, so that flipping its row changes no bit. Sums run over models strictly one after the
 other, so the size of a block of records changes no bit either.
+
+The one exception is a reference that is dropped to make counts equal (`balance`): it is subtracted, of a member's OUT
+references or of a non-member's IN ones. Where models answer alike, rounding would then tell the two apart, since it
+decides what ties; so sums have twice the digits until then (`Sums`).
 """
 
 from typing import Any
@@ -22,18 +26,42 @@ def rows(targets: Rows, references: Rows) -> Rows:
     return np.array([place.get(int(model), len(references)) for model in targets], dtype=np.int64)
 
 
-def sums(values: NDArray[Any]) -> Floats:
-    """Sum ``(R, n)`` over all rows but one, by a forward and a backward pass: ``(R + 1, n)``, the last one of all."""
-    count, width = values.shape
-    result = np.empty((count + 1, width))
-    result[0] = 0.0
-    for r in range(count):
-        np.add(result[r], values[r], out=result[r + 1])
-    after = np.zeros(width)
-    for r in range(count - 1, -1, -1):
-        result[r] += after
-        after += values[r]
-    return result
+class Sums:
+    """Sums of values ``(R, n)`` over all rows but one, each as a number and what it lacks to the exact sum."""
+
+    def __init__(self, values: NDArray[Any]) -> None:
+        """Add up by a forward and a backward pass; row R, after the last one, is of all."""
+        count, width = values.shape
+        self._high, self._low = np.empty((2, count + 1, width))
+        self._high[0] = self._low[0] = 0.0
+        for r in range(count):
+            self._high[r + 1], error = _added(self._high[r], values[r])
+            np.add(self._low[r], error, out=self._low[r + 1])
+        after, lacks = np.zeros((2, width))
+        for r in range(count - 1, -1, -1):
+            self._high[r], error = _added(self._high[r], after)
+            self._low[r] += error + lacks
+            after, error = _added(after, values[r])
+            lacks += error
+
+    def of(self, rows: Rows, lost: Floats | None = None) -> Floats:
+        """Give the sums that leave rows out ``(T, n)``, less what else is left out of each."""
+        high, low = self._high[rows], self._low[rows]
+        if lost is not None:
+            high, error = _added(high, -lost)
+            low += error
+        return np.asarray(np.add(high, low, out=high))
+
+
+def _added(a: Floats, b: Floats) -> tuple[Floats, Floats]:
+    """Add two numbers exactly: their sum, and what that lacks (Knuth's two-sum)."""
+    whole = a + b
+    of_b = whole - a
+    error = whole - of_b
+    np.subtract(a, error, out=error)
+    np.subtract(b, of_b, out=of_b)
+    error += of_b
+    return whole, error
 
 
 def total(values: NDArray[Any]) -> Floats:

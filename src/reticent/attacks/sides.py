@@ -37,16 +37,17 @@ class Side:
         self._kept = np.where(mask, references, 0.0)
         self.count = leave_one_out.counts(mask, rows)
         self._dropped, self._member, self._gone = dropped, member, None
-        self._lost: Floats | float = 0.0
+        self._lost: Floats | None = None
         if dropped is not None:
             self._gone = dropped.side(member=member)
             self._lost = np.where(self._gone, dropped.of(references), 0.0)
             self.count = self.count - self._gone
-        self.mean = (leave_one_out.sums(self._kept)[rows] - self._lost) / np.maximum(self.count, 1)
+        self.mean = leave_one_out.Sums(self._kept).of(rows, self._lost) / np.maximum(self.count, 1)
 
     def squares(self) -> Floats:
         """Return the sum of squared deviations from the mean, ``(T, n)``."""
-        second = leave_one_out.sums(self._kept * self._references)[self._rows] - self._lost**2
+        lost = None if self._lost is None else self._lost**2
+        second = leave_one_out.Sums(self._kept * self._references).of(self._rows, lost)
         return np.maximum(second - self.count * self.mean**2, 0.0)
 
     def serving(self, row: int) -> Floats:

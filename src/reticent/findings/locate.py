@@ -300,8 +300,10 @@ class TrainedNetwork(Finding):
     run: str
     "Its folder in the store."
     members: Count
-    epochs: Count
-    steps: Count
+    epochs: Count | None = None
+    "That its training began; `null` where a training of the user's own does not tell."
+    steps: Count | None = None
+    "Of plain training; `null` where a defense or a sampler divides the epochs itself."
     accuracy_members: Share
     accuracy_test: Share
     learned: bool = True

@@ -214,6 +214,13 @@ def planned(recipe: Recipe, batches: int, done: float = 0.0) -> list[int]:
     return plan
 
 
+def steps(recipe: Recipe, members: int, epochs: int) -> int:
+    """Count the steps of plain training that began so many epochs, a second run's (`Objective.then`) among them."""
+    batches = len(batch_sizes(members, recipe.batch_size))
+    plan = planned(recipe, batches)[:epochs]
+    return sum(plan) + batches * (epochs - len(plan))
+
+
 def _visited(epochs: float, batches: int) -> list[int]:
     """Tell how many batches of each epoch so many epochs have, one at least."""
     whole = int(epochs)

@@ -41,11 +41,11 @@ def pinball(predicted: Floats, scores: Floats) -> Floats:
 def conformal(calibration: Floats, values: Floats) -> Floats:
     """Correct values ``(n,)`` by those of records held out ``(c,)``, so that the claimed rate is the realised one.
 
-    The k-th largest of c values gets the normal score of the rate ``k / (c + 1)``; what lies between two of them is
-    interpolated, and what lies beyond all is moved as the outermost is.
+    The k-th largest of c values, and of equal ones the last, gets the normal score of the rate ``k / (c + 1)``; what
+    lies between two of them is interpolated, and what lies beyond all is moved as the outermost is.
     """
-    known = np.sort(calibration)
-    wanted = -ndtri(np.arange(len(known), 0, -1) / (len(known) + 1))
+    known, first = np.unique(np.sort(calibration), return_index=True)
+    wanted = -ndtri((len(calibration) - first) / (len(calibration) + 1))
     inner = np.interp(values, known, wanted)
     beyond = np.maximum(values - known[-1], 0.0) + np.minimum(values - known[0], 0.0)
     return np.asarray(inner + beyond)

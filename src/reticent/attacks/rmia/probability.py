@@ -5,6 +5,7 @@ class far below zero gets a negative share, and so can their sum. They are kept 
 """
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,8 +13,24 @@ from reticent.attacks.base import Rows
 from reticent.attacks.rmia.options import Rmia
 from reticent.signals.matrix import Floats, Signals
 
+NEAR = 1 - 1e-6
+"""A probability above this is told by what it lacks to 1: beyond a margin of 37 it has no digits of its own."""
 BLOCK = 128
 """Blocks are this much smaller than `BLOCK_BYTES`, so that the steps on one stay in the processor's cache."""
+
+
+class Read(NamedTuple):
+    """What models say of the records of a block, float64.
+
+    Attributes:
+        p: every model's probability ``(M, n, queries)``.
+        rest: one minus that, to all its digits where it is small.
+        log: the targets' logarithms of the size of p ``(T, n, queries)``, which do not saturate where p is nearly 1.
+    """
+
+    p: Floats
+    rest: Floats
+    log: Floats
 
 
 def blocks(spec: Rmia, signals: Signals, temperature: float) -> Iterator[slice]:
@@ -22,15 +39,8 @@ def blocks(spec: Rmia, signals: Signals, temperature: float) -> Iterator[slice]:
     return signals.blocks(BLOCK * signals.queries if suffice else BLOCK // 32 * signals.classes)
 
 
-def read(
-    spec: Rmia, signals: Signals, targets: Rows, temperature: float, queries: int, block: slice
-) -> tuple[Floats, Floats]:
-    """Compute every model's probability of the true label, from the margin where that suffices, else from logits.
-
-    Returns:
-        Of the records of a block, every model's probability ``(M, n, queries)``, and the targets' logarithms of its
-        size ``(T, n, queries)``, which do not saturate where the probability is nearly 1; both float64.
-    """
+def read(spec: Rmia, signals: Signals, targets: Rows, temperature: float, queries: int, block: slice) -> Read:
+    """Compute every model's probability of the true label, from the margin where that suffices, else from logits."""
     shift = spec.margin if spec.signal in {"soft-margin", "sm-taylor"} else 0.0
     if spec.margins_suffice(temperature, signals.classes):
         values = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, :queries]
@@ -47,10 +57,19 @@ def read(
     own = taylor(own, spec.degree)
     others = taylor(u, spec.degree)
     np.put_along_axis(others, at, 0.0, axis=2)
-    whole = own + others.sum(axis=2, keepdims=True)
+    rest = others.sum(axis=2, keepdims=True)
+    whole = own + rest
     ratio = np.divide(own, whole, out=np.zeros_like(own), where=whole != 0)
+    rest = np.divide(rest, whole, out=np.ones_like(own), where=whole != 0)
     kept = np.where(np.abs(ratio) < spec.epsilon, spec.epsilon, ratio)
-    return kept, np.log(np.abs(kept[targets]))
+    return Read(kept, rest, log_size(kept[targets], rest[targets], spec.epsilon))
+
+
+def log_size(p: Floats, rest: Floats, epsilon: float) -> Floats:
+    """Compute the logarithms of the size of probabilities, given what they lack to 1."""
+    size = np.abs(p)
+    np.log(np.maximum(size, epsilon, out=size), out=size)
+    return np.log1p(-rest, out=size, where=p > NEAR)
 
 
 def taylor(values: Floats, degree: int) -> Floats:
@@ -61,11 +80,11 @@ def taylor(values: Floats, degree: int) -> Floats:
     return result
 
 
-def _sigmoid(margins: Floats, targets: Rows, epsilon: float) -> tuple[Floats, Floats]:
-    """Return all rows' logistic function, and its logarithm for the targets, neither saturating, floored at epsilon."""
+def _sigmoid(margins: Floats, targets: Rows, epsilon: float) -> Read:
+    """Return all rows' logistic function, what it lacks to 1, and its logarithm for the targets, floored at epsilon."""
     small = np.abs(margins)
     np.exp(np.negative(small, out=small), out=small)
     log_p = np.minimum(margins[targets], 0.0) - np.log1p(small[targets])
-    p = np.where(margins >= 0, 1.0, small)
-    p /= np.add(small, 1.0, out=small)
-    return np.maximum(p, epsilon, out=p), np.maximum(log_p, np.log(epsilon), out=log_p)
+    high, low = 1 / (1 + small), small / (1 + small)
+    p, rest = np.where(margins >= 0, high, low), np.where(margins >= 0, low, high)
+    return Read(np.maximum(p, epsilon, out=p), rest, np.maximum(log_p, np.log(epsilon), out=log_p))

@@ -14,9 +14,6 @@ from reticent.attacks.rmia.dominance import Logs
 from reticent.attacks.rmia.options import Rmia, temperature
 from reticent.signals.matrix import Floats, Signals
 
-DOMINATED = 1e-3
-"""A sum of which less than this is left is added up again."""
-
 
 @dataclass(frozen=True)
 class Ratios:
@@ -25,30 +22,30 @@ class Ratios:
     Attributes:
         size: log-ratios ``(T, N, Q)``, of their size where they are negative; offline the targets' log-probabilities.
         negative: where they are; None where none can be.
-        outside: offline, mean probability over OUT references ``(T, N, Q)``, of which the marginal is made by `of`.
+        outside: offline, mean over OUT references ``(T, N, Q)`` of the probability, and of what it lacks to 1, of which
+            the marginal is made by `of`.
         epsilon: smallest size of a marginal.
     """
 
     size: Floats
     negative: NDArray[np.bool_] | None
-    outside: Floats | None
+    outside: tuple[Floats, Floats] | None
     epsilon: float
 
     def of(self, row: int, a: float) -> Logs:
         """Compute one target's log-ratios ``(N, Q)``; the slope `a` gives the IN probability from the OUT one."""
         found = Logs(self.size[row], None if self.negative is None else self.negative[row])
         if self.outside is not None:
-            found = _over(found, 0.5 * ((1 + a) * self.outside[row] + (1 - a)), self.epsilon)
-        scratch.release(self.size, *(() if self.outside is None else (self.outside,)))
+            p, rest = (each[row] for each in self.outside)
+            found = _over(found, 0.5 * ((1 + a) * p + (1 - a)), 0.5 * (1 + a) * rest, self.epsilon)
+        scratch.release(self.size, *(self.outside or ()))
         return found
 
 
-def _over(p: Logs, marginal: Floats, epsilon: float) -> Logs:
-    """Divide probabilities by their marginals."""
+def _over(p: Logs, marginal: Floats, rest: Floats, epsilon: float) -> Logs:
+    """Divide probabilities by their marginals, given what these lack to 1."""
     negative = None if p.negative is None else p.negative != (marginal < 0)
-    size = np.abs(marginal)
-    np.log(np.maximum(size, epsilon, out=size), out=size)
-    return Logs(np.subtract(p.size, size, out=size), negative)
+    return Logs(p.size - probability.log_size(marginal, rest, epsilon), negative)
 
 
 def audited(spec: Rmia, problem: Problem, queries: int) -> Ratios:
@@ -70,7 +67,8 @@ def held_out(spec: Rmia, problem: Problem, queries: int) -> Ratios | None:
 
 def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.bool_], queries: int) -> Ratios:
     shape = (len(problem.targets), signals.records, queries)
-    size, outside = scratch.zeros(shape), scratch.zeros(shape) if spec.mode == "offline" else None
+    size = scratch.zeros(shape)
+    outside = (scratch.zeros(shape), scratch.zeros(shape)) if spec.mode == "offline" else None
     left_out = leave_one_out.rows(problem.targets, problem.references)
     both = spec.mode == "online" and signals is problem.signals
     balance = _balance(spec, problem) if signals is problem.signals else None
@@ -78,31 +76,39 @@ def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.
     negative = np.zeros(shape, dtype=np.bool_) if spec.odd else None
 
     def read(block: slice) -> None:
-        p, log = probability.read(spec, signals, problem.targets, divisor, queries, block)
+        said = probability.read(spec, signals, problem.targets, divisor, queries, block)
         inside = members[:, block][problem.references]
         dropped = None if balance is None else balance.dropped(block, inside)
-        marginal = np.empty_like(log)
-        for query in range(queries):
-            references = p[problem.references, :, query]
-            if spec.trim > 0:
-                marginal[:, :, query] = _trimmed(references, inside, left_out, spec, dropped)
-                continue
-            mean = _mean(references, ~inside, left_out, dropped, member=False)
-            if both:
-                mean += _mean(references, inside, left_out, dropped, member=True)
-                mean *= 0.5
-            # Else the rounding of a mean would tell of how many it is, and so the target's row.
-            alike = (references == references[:1]).all(axis=0)
-            marginal[:, :, query] = np.where(alike, references[0], mean)
-        found = Logs(log, p[problem.targets] < 0 if spec.odd else None)
+
+        def averaged(values: Floats) -> Floats:
+            """Average what references say, of all targets: ``(T, n, queries)``."""
+            found = np.empty_like(said.log)
+            for query in range(queries):
+                references = values[problem.references, :, query]
+                if spec.trim > 0:
+                    found[:, :, query] = _trimmed(references, inside, left_out, spec, dropped)
+                    continue
+                mean = _mean(references, ~inside, left_out, dropped, member=False)
+                if both:
+                    mean += _mean(references, inside, left_out, dropped, member=True)
+                    mean *= 0.5
+                # Else the rounding of a mean would tell of how many it is, and so the target's row.
+                alike = (references == references[:1]).all(axis=0)
+                found[:, :, query] = np.where(alike, references[0], mean)
+            return found
+
+        marginal = averaged(said.p)
+        rest = averaged(said.rest) if (marginal > probability.NEAR).any() else 1 - marginal
+        found = Logs(said.log, said.p[problem.targets] < 0 if spec.odd else None)
         if outside is None:
-            found = _over(found, marginal, spec.epsilon)
+            found = _over(found, marginal, rest, spec.epsilon)
         else:
-            outside[:, block] = marginal
+            for whole, part in zip(outside, (marginal, rest), strict=True):
+                whole[:, block] = part
         size[:, block] = found.size
         if negative is not None:
             negative[:, block] = found.negative
-        scratch.release(size, *(() if outside is None else (outside,)))
+        scratch.release(size, *(outside or ()))
 
     threads.each(read, probability.blocks(spec, signals, divisor), size.size, step="ratios")
     return Ratios(size, negative, outside, spec.epsilon)
@@ -133,19 +139,10 @@ def _mean(
     values: Floats, mask: NDArray[np.bool_], left_out: NDArray[np.int64], dropped: Dropped | None, *, member: bool
 ) -> Floats:
     """Average the masked references but the target and the dropped one; what is not masked is not looked at."""
-    count = leave_one_out.counts(mask, left_out)
-    result = leave_one_out.sums(np.where(mask, values, 0.0))[left_out]
+    count, lost = leave_one_out.counts(mask, left_out), None
     if dropped is not None:
         gone = dropped.side(member=member)
         lost = np.where(gone, dropped.of(values), 0.0)
         count = count - gone
-        result -= lost
-        # What is left of a sum that the dropped one dominates has no digits: it is summed by itself.
-        target, record = np.nonzero(gone & (np.abs(result) < DOMINATED * np.abs(lost)))
-        if len(target):
-            rest = np.where(mask[:, record], values[:, record], 0.0)
-            rest = np.concatenate([rest, np.zeros((1, len(record)))])
-            for out in (left_out[target], dropped.which[target, record]):
-                rest[out, np.arange(len(record))] = 0.0
-            result[target, record] = leave_one_out.total(rest)
+    result = leave_one_out.Sums(np.where(mask, values, 0.0)).of(left_out, lost)
     return np.divide(result, np.maximum(count, 1), out=result)

@@ -45,16 +45,16 @@ def walk(problem: Problem, floor: float, features: slice) -> Iterator[tuple[slic
         near = _nearness(problem, block, np.exp(logs), inside, floor)
         near[np.arange(count), at_references] = 0.0
         margins = np.asarray(problem.signals.margins[models, block])[:, :, 0].astype(np.float64)
-        sums = leave_one_out.sums(near.reshape(count, -1)).reshape(count + 1, *near.shape[1:])
+        sums = leave_one_out.Sums(near.reshape(count, -1))
         dropped = balance.dropped(block, inside)
         for row, place in enumerate(places):
             kept = balance.serving(row, block, inside, dropped)
             if row in balance.uneven:
                 total = leave_one_out.total(np.where(kept[0][:, None], near, 0.0).reshape(count, -1))
-                total = total.reshape(near.shape[1:])
             else:
-                total = sums[place]
-                total = total if dropped is None else total - _lost(near, dropped, row)
+                lost = None if dropped is None else _lost(near, dropped, row).reshape(1, -1)
+                total = sums.of(np.array([place]), lost)
+            total = total.reshape(near.shape[1:])
             replicas = kept[0].sum(axis=0)
             own: list[Floats] = [total[at_targets[row]] / replicas, margins[at_targets[row]]]
             theirs: list[Floats] = [total[at_references] / np.maximum(replicas - kept[0], 1), margins[at_references]]

@@ -43,7 +43,7 @@ from reticent.report.output import LAYERS
 from reticent.say import locate as say
 from reticent.spec import full
 from reticent.torch_state import fixed
-from reticent.training.run import batch_sizes
+from reticent.training.run import steps
 
 Stages = tuple[StageFound, ...]
 OUT = "reticent-layers"
@@ -257,14 +257,15 @@ def _distances(contrasts: Sequence[Contrast], index: int) -> Distances:
 
 
 def _network(key: Key, network: Network) -> TrainedNetwork:
-    members, recipe = network.made.facts.members, network.recipe
+    members, recipe, epochs = network.made.facts.members, network.recipe, network.epochs()
+    alone = recipe.procedure.method == "plain" and recipe.sampler.method == "shuffle"
     return TrainedNetwork(
         repetition=key[0],
         trained_on=key[1],
         run=network.made.training,
         members=members,
-        epochs=recipe.epochs,
-        steps=recipe.epochs * len(batch_sizes(members, recipe.batch_size)),
+        epochs=epochs or None,
+        steps=steps(recipe, members, epochs) if alone else None,
         accuracy_members=network.made.facts.accuracy_members,
         accuracy_test=network.accuracy,
         learned=not document.health([network.made]),

@@ -20,6 +20,7 @@ from reticent.population.in_store import using
 from reticent.population.population import Population
 from reticent.population.stored_signals import signals
 from reticent.population.train import Callback, train
+from reticent.population.training_run import history
 from reticent.population.worker import Made, Maker
 from reticent.procedures import PROCEDURES
 from reticent.procedures.estimator import Estimator
@@ -42,6 +43,10 @@ class Network:
     made: Made
     recipe: Recipe
     accuracy: float
+
+    def epochs(self) -> int:
+        """Count the epochs that its training began."""
+        return len(history(self.maker.store.whole(self.made.training)).loss)
 
     def module(self) -> nn.Module:
         """Bring it back from the store."""

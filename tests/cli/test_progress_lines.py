@@ -1,6 +1,9 @@
 """What is told of training where no bar can be shown: lines for every population, not for the first alone."""
 
 import time
+from io import StringIO
+
+from rich.console import Console
 
 from reticent.cli.job import Screen
 from reticent.population.train import Progress
@@ -21,33 +24,52 @@ def far(done):
     return "model", Progress(done, 4, 0, 1.0, None, None)
 
 
-def test_every_population_has_its_lines_under_its_stage(capfd):
+def test_every_population_has_its_line_under_its_stage_and_no_line_a_model(capfd):
     lines = told(
         capfd,
         ("stage", "none: training"),
         far(0),
+        far(2),
         far(4),
         ("stage", "relaxloss [b]: training"),
         far(0),
         far(4),
         ("stage", "pilots of the early-stopped control, 2.5 of 40 epochs"),
-        far(4),
+        far(0),
     )
     assert lines == [
         "none: training: models 0/4",
-        "none: training: models 4/4",
         "relaxloss [b]: training: models 0/4",
-        "relaxloss [b]: training: models 4/4",
-        "pilots of the early-stopped control, 2.5 of 40 epochs: models 4/4",
+        "pilots of the early-stopped control, 2.5 of 40 epochs: models 0/4",
     ]
 
 
-def test_another_population_of_the_same_stage_has_its_lines_too(capfd):
-    assert told(capfd, ("stage", "training"), far(4), far(0), far(0), far(4)) == [
-        "models 4/4",
-        "models 0/4",
-        "models 4/4",
-    ]
+def test_another_population_of_the_same_stage_has_its_line_too(capfd):
+    assert told(capfd, ("stage", "training"), far(0), far(4), far(0), far(4)) == ["models 0/4"] * 2
+
+
+def test_how_far_a_population_is_is_told_again_once_nothing_was_told_for_long(capfd, monkeypatch):
+    monkeypatch.setattr("reticent.cli.job.QUIET", 0.3)
+    with Screen(AUDIT) as screen:
+        for done in range(4):
+            screen.model(far(done)[1])
+        told, deadline = "", time.monotonic() + 60
+        while told.count("\n") < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+            told += capfd.readouterr().err
+    assert told.splitlines() == ["models 0/4", "models 3/4"]
+
+
+def test_a_terminal_of_80_columns_has_the_stage_and_all_that_is_known_of_the_models(monkeypatch):
+    console = Console(file=StringIO(), force_terminal=True, width=80, color_system=None)
+    monkeypatch.setattr("reticent.cli.job.stderr", lambda: console)
+    with Screen(AUDIT) as screen:
+        screen.stage("relaxloss:level=0.3 (row 2 of 3): training")
+        screen.model(Progress(3, 8, 2, 1.0, 52.0, 0.911, of="all rows"))
+        screen.bar.refresh()
+    shown = console.file.getvalue().replace("\xa0", " ")
+    assert "relaxloss:level=0.3 (row 2 of 3): training" in shown
+    assert "models 3/8, 2 found, 0:00:52 left for all rows, accuracy 91.1 % on non-members" in shown
 
 
 def test_models_that_are_there_are_asked_and_not_trained(capfd):
@@ -90,7 +112,7 @@ def test_a_long_step_tells_how_far_it_is_once_nothing_was_told_for_long(capfd, m
         list(counted("", range(20), 20))
     lines = capfd.readouterr().err.replace("\xa0", " ").splitlines()
     shares = [line.split(",")[0] for line in lines]
-    assert shares == [f"attack learned (2 of 5): scores {tenth} %" for tenth in (5, *range(10, 101, 10))] * 2
+    assert shares == [f"attack learned (2 of 5): scores {share} %" for share in range(5, 101, 5)] * 2
     assert lines[0].endswith("0:00:00 left")
     assert lines[-1].endswith("100 %")
 

@@ -107,7 +107,8 @@ def test_files_are_written_and_the_document_is_the_file(compared):
     assert [path.name for path in done.files] == ["compare.html", "compare.csv", "compare.json"]
     assert json.loads((folder / "out" / "compare.json").read_text()) == done.document
     assert done.document["schema"] == "reticent.comparison/1"
-    assert "plain: training" in stages
+    assert "plain (row 1 of 2): training" in stages
+    assert "decay (row 2 of 2): training" in stages
     assert "comparison" in stages
 
 

@@ -29,9 +29,9 @@ def told(made, rows, places):
         assert places is None or len(accuracies) == len(places)
         return places
 
-    def train(name, job, stop):
-        trained.append(name)
-        return row(name, stop.expected)
+    def train(planned):
+        trained.extend(name for name, _, _ in planned)
+        return [row(name, stop.expected) for name, _, stop in planned]
 
     baseline = row("none", 0.9)
     more, notes = controls(made, baseline, [baseline, *rows], stops, train)

@@ -203,7 +203,10 @@ def test_the_numbers_are_those_of_the_two_models(place):
 def test_references_learn_plainly_before_and_by_the_whole_pipeline_after(place):
     _, _, found, stages = place
     assert stages[0] == "repairing the model"
-    assert [s for s in stages if "references" in s] == ["references after the repair", "references before the repair"]
+    assert [s for s in stages if "references" in s] == [
+        "references after the repair (population 1 of 2): training",
+        "references before the repair (population 2 of 2): training",
+    ]
     store = Store(Path("reticent-store"))
     procedures = {}
     for side in ("before", "after"):

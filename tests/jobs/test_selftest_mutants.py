@@ -118,7 +118,11 @@ def test_a_planted_sign_in_the_auc(monkeypatch):
 def test_a_target_among_the_references_that_are_summed(monkeypatch):
     """What the sums and counts of attacks that learn from references leave out is put back in."""
     of = leave_one_out.Sums.of
-    monkeypatch.setattr(leave_one_out.Sums, "of", lambda sums, rows, *lost: of(sums, np.full_like(rows, -1), *lost))
+
+    def of_all(sums, rows, dropped=None):
+        return of(sums, np.full_like(rows, -1), dropped)
+
+    monkeypatch.setattr(leave_one_out.Sums, "of", of_all)
     monkeypatch.setattr(
         leave_one_out,
         "counts",

@@ -24,6 +24,7 @@ from reticent.errors import (
     StoreLockedError,
     TrainingDivergedError,
 )
+from reticent.jobs.base import Work
 from reticent.models.mlp import MLP
 from reticent.models.user import Factory
 from reticent.objectives.imitation import Imitating
@@ -258,8 +259,9 @@ def test_a_full_store_ends_the_training_at_the_first_model_that_it_cannot_take(s
 
 def test_how_far_it_is_stands_in_the_log(store, caplog):
     caplog.set_level(logging.INFO, "reticent")
-    train(population(TINY, models=4), store)
-    assert [one.getMessage() for one in caplog.records][-2:] == ["models 3/4", "models 4/4"]
+    train(population(TINY, models=4), store, progress=Work().progress)
+    told = [one.getMessage().split(",")[0] for one in caplog.records if one.name == "reticent.jobs.base"]
+    assert told[-2:] == ["models 3/4", "models 4/4"]
 
 
 class Nan(torch.nn.Module):

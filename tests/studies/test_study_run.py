@@ -34,7 +34,7 @@ def test_all_files_are_there_and_the_numbers_are_plain_json(done):
     assert document == json.loads(json.dumps(result.document))
     assert document["schema"] == "reticent.study/2"
     assert document["scale"] == {"name": "tiny", "seeds": 2, "about": "Seconds."}
-    assert "MLP on digits, seed 1: short" in told
+    assert "MLP on digits, seed 1 (part 2 of 2): short" in told
 
 
 def test_each_row_has_each_seed_and_the_papers_number(done):

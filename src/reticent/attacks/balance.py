@@ -25,7 +25,6 @@ from reticent.attacks import reference_counts
 from reticent.attacks.base import Problem, Rows
 from reticent.attacks.hashed_draws import ODD, below, mixed
 from reticent.attacks.leave_one_out import Mask, row_or, rows
-from reticent.signals.matrix import Floats
 
 REGULAR = 0.9
 """Share of the records whose counts must be one number or its neighbour, for the counts to be made equal."""
@@ -52,11 +51,6 @@ class Dropped:
     def side(self, *, member: bool) -> Mask:
         """Return where an IN reference, or an OUT one, is dropped, ``(T, n)``."""
         return self.inside if member else self.outside
-
-    def of(self, values: Floats) -> Floats:
-        """Take of the values of all references ``(R, n)`` those dropped, ``(T, n)``."""
-        width = values.shape[1]
-        return np.asarray(np.take(values, self.which * width + np.arange(width)))
 
     def take_from(self, mask: Mask, row: int, *, member: bool) -> None:
         """Take the IN, or the OUT, references that the target of a row drops out of a mask ``(R, n)``."""

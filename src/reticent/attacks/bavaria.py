@@ -20,6 +20,7 @@ from scipy.special import gammaln
 from reticent import threads
 from reticent.attacks import leave_one_out, sides
 from reticent.attacks.base import AttackEntry, Needs, Problem
+from reticent.attacks.leave_one_out import Split
 from reticent.attacks.sides import FLOOR, Compared, Side
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
@@ -96,7 +97,7 @@ def _priors(problem: Problem, queries: int) -> tuple[Floats, Floats]:
     def seen(records: slice) -> list[list[Floats]]:
         found = []
         for block in sides.blocks(problem, queries, records):
-            values = block.references + block.shift
+            values = Split(block.references.values + block.shift)
             both = [Side(rows, values, mask) for mask in (block.inside, ~block.inside)]
             firsts = [side.count * side.mean for side in both]
             found.append([

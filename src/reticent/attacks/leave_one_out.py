@@ -1,14 +1,13 @@
 """Statistics over references with each target left out, for all targets at once.
 
-Nothing is subtracted from a total: what a target gets is made of the other references' values alone, in an order that
-its own membership does not change, so that flipping its row changes no bit. Sums run over models strictly one after the
-other, so the size of a block of records changes no bit either.
-
-The one exception is a reference that is dropped to make counts equal (`balance`): it is subtracted, of a member's OUT
-references or of a non-member's IN ones. Where models answer alike, rounding would then tell the two apart, since it
-decides what ties; so sums have twice the digits until then (`Sums`).
+What a target gets is made of the other references' values alone: flipping its own row changes no bit, and neither does
+the size of a block of records. Medians and trimmed means leave a target out before they are taken. Sums are exact
+(`Split`), so that what is left out can be subtracted: the target, and a reference that is dropped to make counts equal
+(`balance`), which is an OUT one of a member, and an IN one of a non-member. Were they rounded, rounding would tell the
+two apart where models answer alike, since there it decides what ties.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -26,42 +25,61 @@ def rows(targets: Rows, references: Rows) -> Rows:
     return np.array([place.get(int(model), len(references)) for model in targets], dtype=np.int64)
 
 
+class Split:
+    """Values ``(R, n)`` in two parts, each a multiple of a power of two so large that sums over references are exact.
+
+    Both powers follow from the largest size in a column. Together the parts have some 90 bits of it, fewer the more
+    references there are; what is smaller counts as zero.
+    """
+
+    def __init__(self, values: Floats) -> None:
+        """Split. Cost: O(R n)."""
+        self.values = values
+        room = len(values).bit_length()
+        _, exponent = np.frexp(np.abs(values).max(axis=0, initial=0.0))
+        high = _multiples(values, exponent + room)
+        self.parts = high, _multiples(values - high, exponent + 2 * room - 52)
+
+    @cached_property
+    def squares(self) -> "Split":
+        """The squares, split."""
+        return Split(self.values**2)
+
+
+def _multiples(values: Floats, exponent: NDArray[np.int32]) -> Floats:
+    """Round values, none larger than ``2**exponent``, to multiples of ``2**(exponent - 51)``."""
+    three = 3 * np.ldexp(1.0, exponent)  # Doubles from twice to four times the power are those multiples.
+    result: Floats = values + three
+    result -= three
+    return result
+
+
 class Sums:
-    """Sums of values ``(R, n)`` over all rows but one, each as a number and what it lacks to the exact sum."""
+    """Sums over the masked references with some left out; exact, and rounded once."""
 
-    def __init__(self, values: NDArray[Any]) -> None:
-        """Add up by a forward and a backward pass; row R, after the last one, is of all."""
-        count, width = values.shape
-        self._high, self._low = np.empty((2, count + 1, width))
-        self._high[0] = self._low[0] = 0.0
-        for r in range(count):
-            self._high[r + 1], error = _added(self._high[r], values[r])
-            np.add(self._low[r], error, out=self._low[r + 1])
-        after, lacks = np.zeros((2, width))
-        for r in range(count - 1, -1, -1):
-            self._high[r], error = _added(self._high[r], after)
-            self._low[r] += error + lacks
-            after, error = _added(after, values[r])
-            lacks += error
+    def __init__(self, split: Split, mask: Mask | None = None) -> None:
+        """Add up what is masked ``(R, n)``; by default all."""
+        count, width = split.values.shape
+        self._parts = np.zeros((2, count + 1, width))
+        for part, kept in zip(split.parts, self._parts, strict=True):
+            np.multiply(part, 1.0 if mask is None else mask, out=kept[:-1])
+        self._totals = self._parts.sum(axis=1)
 
-    def of(self, rows: Rows, lost: Floats | None = None) -> Floats:
-        """Give the sums that leave rows out ``(T, n)``, less what else is left out of each."""
-        high, low = self._high[rows], self._low[rows]
-        if lost is not None:
-            high, error = _added(high, -lost)
-            low += error
-        return np.asarray(np.add(high, low, out=high))
+    def of(self, rows: Rows, dropped: Rows | None = None) -> Floats:
+        """Leave out a row for all records ``(T,)``, and one a record, by its place (`places`): ``(T, n)``."""
+        sums = []
+        for part, total in zip(self._parts, self._totals, strict=True):
+            found = total - part[rows]
+            if dropped is not None:
+                found -= part.take(dropped)
+            sums.append(found)
+        return np.asarray(sums[0] + sums[1])
 
 
-def _added(a: Floats, b: Floats) -> tuple[Floats, Floats]:
-    """Add two numbers exactly: their sum, and what that lacks (Knuth's two-sum)."""
-    whole = a + b
-    of_b = whole - a
-    error = whole - of_b
-    np.subtract(a, error, out=error)
-    np.subtract(b, of_b, out=of_b)
-    error += of_b
-    return whole, error
+def places(which: Rows, gone: Mask, references: int) -> Rows:
+    """Place the references ``which`` among the values of a block where ``gone``, else a zero behind all: ``(T, n)``."""
+    width = which.shape[-1]
+    return np.asarray(((which - references) * gone + references) * width + np.arange(width))
 
 
 def total(values: NDArray[Any]) -> Floats:

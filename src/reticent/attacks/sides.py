@@ -13,6 +13,7 @@ from reticent import scratch, threads
 from reticent.attacks import leave_one_out
 from reticent.attacks.balance import Balance, Dropped
 from reticent.attacks.base import Problem, Rows
+from reticent.attacks.leave_one_out import Split
 from reticent.signals.matrix import Floats
 
 BLOCK = 128
@@ -31,23 +32,24 @@ class Side:
     """
 
     def __init__(
-        self, rows: Rows, references: Floats, mask: Mask, dropped: Dropped | None = None, *, member: bool = False
+        self, rows: Rows, references: Split, mask: Mask, dropped: Dropped | None = None, *, member: bool = False
     ) -> None:
         self._rows, self._references, self._mask = rows, references, mask
-        self._kept = np.where(mask, references, 0.0)
         self.count = leave_one_out.counts(mask, rows)
         self._dropped, self._member, self._gone = dropped, member, None
-        self._lost: Floats | None = None
+        self._places: Rows | None = None
         if dropped is not None:
             self._gone = dropped.side(member=member)
-            self._lost = np.where(self._gone, dropped.of(references), 0.0)
+            self._places = leave_one_out.places(dropped.which, self._gone, len(mask))
             self.count = self.count - self._gone
-        self.mean = leave_one_out.Sums(self._kept).of(rows, self._lost) / np.maximum(self.count, 1)
+        self.mean = self._sums(references) / np.maximum(self.count, 1)
+
+    def _sums(self, values: Split) -> Floats:
+        return leave_one_out.Sums(values, self._mask).of(self._rows, self._places)
 
     def squares(self) -> Floats:
         """Return the sum of squared deviations from the mean, ``(T, n)``."""
-        lost = None if self._lost is None else self._lost**2
-        second = leave_one_out.Sums(self._kept * self._references).of(self._rows, lost)
+        second = self._sums(self._references.squares)
         return np.maximum(second - self.count * self.mean**2, 0.0)
 
     def serving(self, row: int) -> Floats:
@@ -55,12 +57,12 @@ class Side:
         kept = self._mask & (np.arange(len(self._mask)) != self._rows[row])[:, None]
         if self._dropped is not None:
             self._dropped.take_from(kept, row, member=self._member)
-        return np.where(kept, self._references, -np.inf)
+        return np.where(kept, self._references.values, -np.inf)
 
     def medians(self) -> Floats:
         """Return the medians, ``(T, n)``, from one sort a record."""
         which = None if self._dropped is None else self._dropped.which
-        return leave_one_out.medians(self._references, self._mask, self._rows, self._gone, which)
+        return leave_one_out.medians(self._references.values, self._mask, self._rows, self._gone, which)
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +81,7 @@ class Block:
     records: slice
     query: int
     target: Floats
-    references: Floats
+    references: Split
     inside: Mask
     shift: Floats
 
@@ -118,7 +120,7 @@ def blocks(problem: Problem, queries: int, records: slice) -> Iterator[Block]:
         references = margins[problem.references, :, query].astype(np.float64)
         target = margins[problem.targets, :, query].astype(np.float64)
         shift = leave_one_out.total(references) / max(len(references), 1)
-        yield Block(records, query, target - shift, references - shift, inside, shift)
+        yield Block(records, query, target - shift, Split(references - shift), inside, shift)
 
 
 def averaged(problem: Problem, queries: int | None, ratio: Callable[[Compared], Floats], *, online: bool) -> Floats:

@@ -2,12 +2,14 @@
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from rich.console import RenderableType
 from rich.progress import BarColumn, Progress, TextColumn
+from rich.text import Text
 
 from reticent.cli.screen import say, show, stderr
 from reticent.errors import UnwrittenError
@@ -15,7 +17,6 @@ from reticent.progress import Far, heard
 from reticent.report.kinds import layout
 from reticent.report.output import Form, set_aside
 from reticent.report.render.markdown import markdown
-from reticent.rounding import percent
 
 if TYPE_CHECKING:
     from reticent.jobs.base import Reported
@@ -23,28 +24,36 @@ if TYPE_CHECKING:
 
 USUAL = "training"
 """The stage whose name is not told with its models."""
-QUIET = 10.0
-"""Seconds without a line after which the stage is told by itself, while it goes on, where no bar can be shown."""
+QUIET = 30.0
+"""Seconds between two lines, where no bar can be shown; of another population they may be fewer."""
 
 
 Result = TypeVar("Result", bound="Reported[Any]")
 
 
+class Bar(Progress):
+    """A bar behind what is done, and below it how far that is."""
+
+    def get_renderables(self) -> Iterable[RenderableType]:
+        """Draw both lines."""
+        yield self.make_tasks_table(self.tasks)
+        yield from (Text(task.fields["facts"], no_wrap=True, overflow="ellipsis") for task in self.tasks)
+
+
 class Screen:
-    """Progress on standard error: a bar on a terminal; elsewhere a line each tenth of every population or long step."""
+    """Progress on standard error: a bar on a terminal; elsewhere a line for every population, and one now and then."""
 
     def __init__(self, form: Form, out: Path | None = None) -> None:
         self._console, self._form, self._out = stderr(), form, out
-        self.bar = Progress(
-            TextColumn("{task.description}"),
+        self.bar = Bar(
+            TextColumn("{task.description}", markup=False),
             BarColumn(),
-            TextColumn("{task.fields[facts]}"),
             console=self._console,
             transient=True,
             disable=not self._console.is_terminal,
         )
         self._task = self.bar.add_task("training", total=None, facts="")
-        self._label, self._shown, self._told = USUAL, -1, time.monotonic()
+        self._label, self._text, self._told = USUAL, "", time.monotonic()
         self._waiting: threading.Timer | None = None
 
     def __enter__(self) -> "Screen":
@@ -52,25 +61,15 @@ class Screen:
         return self
 
     def __exit__(self, *error: object) -> None:
-        self._wait(None)
+        self._cancel()
         self.bar.stop()
 
     def model(self, state: "Trained") -> None:
         """Show how far the population is."""
-        facts = [f"{state.found} found"] if state.found else []
-        if state.left is not None and state.done < state.total:
-            facts.append(f"{timedelta(seconds=round(state.left))} left")
-        if state.accuracy is not None:
-            facts.append(f"accuracy {percent(state.accuracy)} on non-members")
-        far = f"{'asking ' * state.asking}models {state.done}/{state.total}"
         name = "" if state.asking and self._label == USUAL else self._label
-        told = ", ".join([far, *facts])
-        self.bar.update(self._task, description=name, total=state.total, completed=state.done, facts=told)
-        tenth = 10 * state.done // state.total
-        if tenth != self._shown:  # Fewer than before are those of another population.
-            self._shown = tenth
-            whose = "" if self._label == USUAL else f"{self._label}: "
-            self._line(f"{whose}{far}" + (f" ({', '.join(facts)})" if facts else ""))
+        self.bar.update(self._task, description=name, total=state.total, completed=state.done, facts=str(state))
+        whose = "" if self._label == USUAL else f"{self._label}: "
+        self._line(f"{whose}{state}", at_once=state.done == state.found)
 
     def step(self, far: Far) -> None:
         """Show how far a long step of the stage is."""
@@ -78,38 +77,38 @@ class Screen:
         if far.done < far.total:
             told += f", {timedelta(seconds=round(far.left))} left"
         self.bar.update(self._task, total=far.total, completed=far.done, facts=told)
-        tenth = 10 * far.done // far.total
-        if tenth != self._shown and time.monotonic() - self._told >= QUIET:
-            self._shown = tenth
-            self._line(f"{self._label}: {told}")
+        self._line(f"{self._label}: {told}")
 
     def stage(self, name: str) -> None:
         """Show what is being done; the first time, since all is checked by then, warn of a report in the way."""
         if self._out is not None:
             self.checked(self._out)
             self._out = None
-        label = {"report": "writing the report"}.get(name, name)
-        self.bar.update(self._task, description=label, total=None, completed=0, facts="")
-        self._label, self._shown = label, -1
-        self._wait(label)
+        self._label = {"report": "writing the report"}.get(name, name)
+        self.bar.update(self._task, description=self._label, total=None, completed=0, facts="")
+        self._line(self._label)
 
-    def _wait(self, label: str | None) -> None:
-        """Have a stage told once nothing was told for long, in place of the one before; None: no more."""
-        if self._waiting is not None:
-            self._waiting.cancel()
-        self._waiting = None
-        if label is not None and not self._console.is_terminal:
-            left = max(0.0, self._told + QUIET - time.monotonic())
-            self._waiting = threading.Timer(left, self._line, (label,))
+    def _line(self, text: str, *, at_once: bool = False) -> None:
+        """Where no bar can be shown, print a line: once nothing was told for long, and if no other comes before."""
+        if self._console.is_terminal:
+            return
+        self._text, wait = text, self._told + QUIET - time.monotonic()
+        if at_once or wait <= 0:
+            self._print()
+        elif self._waiting is None:
+            self._waiting = threading.Timer(wait, self._print)
             self._waiting.daemon = True
             self._waiting.start()
 
-    def _line(self, text: str) -> None:
-        """Print a line where no bar can be shown."""
-        self._wait(None)
-        if not self._console.is_terminal:
-            self._told = time.monotonic()
-            self.note(text)
+    def _print(self) -> None:
+        self._cancel()
+        self._told = time.monotonic()
+        self.note(self._text)
+
+    def _cancel(self) -> None:
+        if self._waiting is not None:
+            self._waiting.cancel()
+        self._waiting = None
 
     def note(self, sentence: str) -> None:
         """Show a sentence that stays."""

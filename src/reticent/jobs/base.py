@@ -5,7 +5,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
@@ -20,7 +20,7 @@ from reticent.jobs.config import Job
 from reticent.jobs.document import peak_memory, versions
 from reticent.population import stack_timing
 from reticent.population.stacking import AUTO
-from reticent.population.train import Callback
+from reticent.population.train import Callback, Progress
 from reticent.population.worker import Made
 from reticent.spec import canonical
 from reticent.store import Store, at
@@ -106,26 +106,91 @@ class AuditReported(RecordsReported[AuditDocument]):
     p_member: Floats | None
 
 
-class Work:
-    """A verb at work.
+class Pieces:
+    """How far a work of several pieces is.
 
     Attributes:
-        progress: called after every model.
+        kind: what a piece is called.
+        sizes: how much there is to make of each. Of what is found that is nothing, and its seconds are not counted.
+    """
+
+    def __init__(self, kind: str, sizes: Sequence[float]) -> None:
+        """Start the clock."""
+        self.kind, self.sizes = kind, sizes
+        self._at, self._made, self._before, self._began = 0, 0.0, 0.0, time.monotonic()
+        self._end: float | None = None
+
+    def begin(self) -> str:
+        """Go on to the next piece, and say which it is."""
+        if self._at:
+            self.made(self.sizes[self._at - 1])
+        now = time.monotonic()
+        if self._at and self.sizes[self._at - 1]:
+            self._before += now - self._began
+        self._at, self._began = self._at + 1, now
+        return f"{self.kind} {self._at} of {len(self.sizes)}"
+
+    def made(self, size: float) -> None:
+        """Count what was made of this piece, at most all of it."""
+        now = time.monotonic()
+        self._made = min(self._made + size, sum(self.sizes[: self._at]))
+        if size and self._made and self.sizes[self._at - 1]:
+            pace = (self._before + now - self._began) / self._made
+            self._end = now + pace * (sum(self.sizes) - self._made)
+
+    def told(self, far: Progress) -> Progress:
+        """Have a population tell what is left of all pieces, at the pace so far, once something was made."""
+        if self._end is None:
+            return far
+        return replace(far, left=max(0.0, self._end - time.monotonic()), of=f"all {self.kind}s")
+
+
+class Work:
+    """A verb at work, or a piece of it.
+
+    Attributes:
         started: when it began, ISO 8601.
         seconds: by what they were spent on.
     """
 
     def __init__(self, stage: Callable[[str], None] | None = None, progress: Callback | None = None) -> None:
         """Start the clock."""
-        self._stage, self.progress = stage, progress
+        self._stage, self._progress = stage, progress
+        self._pieces = Pieces("", ())
+        self._name, self._of, self._model = "", self._pieces, 0.0
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
         self.seconds: dict[str, float] = {}
 
+    def divide(self, kind: str, sizes: Sequence[float]) -> None:
+        """Say what pieces come now, and how much there is to make of each."""
+        self._pieces = Pieces(kind, sizes)
+
+    def piece(self, name: str, model: float = 1.0) -> "Work":
+        """Begin the next piece, of whose size a model is so much."""
+        part = Work(self._stage, self._progress)
+        place = self._pieces.begin()
+        if len(self._pieces.sizes) > 1:
+            part._of, part._model, name = self._pieces, model, f"{name} ({place})"
+        part._name = f"{name}: "
+        return part
+
     def tell(self, stage: str) -> None:
         """Say what begins, also to the log."""
+        stage = self._name + stage
         log.info("%s", stage)
         if self._stage is not None:
             self._stage(stage)
+
+    def progress(self, far: Progress) -> None:
+        """Say how far a population is, at each tenth also to the log."""
+        if self._of.sizes:
+            if far.done > far.found and not far.asking:
+                self._of.made(self._model)
+            far = self._of.told(far)
+        if far.total and 10 * far.done // far.total > 10 * (far.done - 1) // far.total:
+            log.info("%s", far)
+        if self._progress is not None:
+            self._progress(far)
 
     @contextmanager
     def on(self, name: str, stage: str = "") -> Iterator[None]:

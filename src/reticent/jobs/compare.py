@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from reticent.findings.comparison import ComparisonDocument, ComparisonEnvironme
 from reticent.jobs import attack as attacking
 from reticent.jobs import audit as auditing
 from reticent.jobs.base import Reported, Work
-from reticent.jobs.comparison.controls import controls
+from reticent.jobs.comparison.controls import Control, controls
 from reticent.jobs.comparison.early import Stop, stops
 from reticent.jobs.comparison.folders import RowFolders
 from reticent.jobs.comparison.for_all import for_all
@@ -33,7 +32,7 @@ from reticent.jobs.comparison.sources import (
 from reticent.jobs.comparison.specs import baseline_of, row_specs
 from reticent.jobs.config import Job
 from reticent.options import AttackConfig
-from reticent.population.in_store import finished, using
+from reticent.population.in_store import finished, unfinished, using
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison
 from reticent.report.output import AUDIT, Output
@@ -129,17 +128,20 @@ def compare(
     work = Work(stage, progress)
     with ExitStack() as held:
         owners: dict[tuple[str, str], str] = {}
+        left = dict.fromkeys(outputs, 0)
         for name, job in ((one.name, one.job) for one in asked if one.job is not None):
             held.enter_context(using(job.config.store, job.population))
             owner = owners.setdefault((job.config.store, job.population.training_id(0)), name)
             there = finished(job.config.store, job.population)
             note(in_store(name, there, job.population.models, job.config.store, owner))
+            left[name] = (job.population.models - there) * (owner == name)
+        work.divide("row", list(left.values()))
         auditor = _Auditor(folders, outputs, work, note, held)
         rows = [row for one in asked for row in auditor.audit(one)]
         base = next(row for row in rows if row.name == first.name)
         notes: list[ControlNote] = []
         if early_stopped:
-            more, notes = controls(first.job, base, rows, auditor.stops, auditor.control)
+            more, notes = controls(first.job, base, rows, auditor.stops, auditor.controls)
             rows += more
         work.tell("comparison")
         if first.defended:
@@ -161,7 +163,7 @@ def _silent(_: str) -> None:
 
 
 class _Auditor:
-    """Makes the audits of rows, each with its report, and tells how far it is."""
+    """Makes the audits of rows, each with its report."""
 
     def __init__(
         self, folders: RowFolders, outputs: Mapping[str, Output], work: Work, note: Tell, held: ExitStack
@@ -180,13 +182,18 @@ class _Auditor:
         if spec.job is not None:
             return self._train(spec.name, spec.job, self._outputs[spec.name])
         assert spec.outputs is not None
-        stage = partial(self._told, spec.name)
-        done = attacking.run(spec.outputs, spec.config, self._outputs[spec.name].folder, spec.name, stage)
+        tell = self._work.piece(spec.name).tell
+        done = attacking.run(spec.outputs, spec.config, self._outputs[spec.name].folder, spec.name, tell)
         return [brought(done, done.problem, spec.name)]
 
-    def control(self, name: str, job: Job, stop: Stop) -> AuditedRow:
-        """Train the baseline, stopped early."""
-        self._held.enter_context(using(job.config.store, job.population))
+    def controls(self, planned: Sequence[Control]) -> list[AuditedRow]:
+        """Train the baseline, stopped early at each of some places."""
+        for _, job, _ in planned:
+            self._held.enter_context(using(job.config.store, job.population))
+        self._work.divide("control", [unfinished(job.config.store, job.population) for _, job, _ in planned])
+        return [self._control(*one) for one in planned]
+
+    def _control(self, name: str, job: Job, stop: Stop) -> AuditedRow:
         output = self._folders.late(name, job.config.format)
         self._replacing(name, output)
         return self._train(name, job, output, stop)[0]
@@ -197,11 +204,8 @@ class _Auditor:
 
     def _train(self, name: str, job: Job, output: Output, stop: Stop | None = None) -> list[AuditedRow]:
         """Train, or find, one population, audit it, and write its report."""
-        evaluated = auditing.evaluate(job, Work(partial(self._told, name), self._work.progress))
+        evaluated = auditing.evaluate(job, self._work.piece(name))
         return trained(evaluated, auditing.write(evaluated, output), name, stop)
-
-    def _told(self, name: str, word: str) -> None:
-        self._work.tell(f"{name}: {word}")
 
 
 def _findings(

@@ -27,7 +27,7 @@ from reticent.jobs.locate.options import refuse
 from reticent.jobs.locate.source import Weights
 from reticent.jobs.option_hints import owners
 from reticent.options import OWN, DataOptions, Options
-from reticent.population.in_store import using
+from reticent.population.in_store import unfinished, using
 from reticent.population.train import Callback, train
 from reticent.report.kinds import page
 from reticent.report.output import HARDEN, REPAIRED, Output
@@ -180,9 +180,12 @@ def _hardened(
         raise ModelError(refused(before.mean(), after.mean(), max_accuracy_loss, notes, checked.held))
     populations = {"after": checked.after, "before": checked.before}
     runs = {}
+    work.divide("population", [unfinished(store.address, population) for population in populations.values()])
     for name, population in populations.items():
-        with work.on(f"references_{name}", f"references {name} the repair"):
-            runs[name] = train(population, store, executor=checked.executor, progress=work.progress)
+        piece = work.piece(f"references {name} the repair")
+        piece.tell("training")
+        with work.on(f"references_{name}"):
+            runs[name] = train(population, store, executor=checked.executor, progress=piece.progress)
     with work.on("blind", "blind baseline"):
         blind = told_apart(checked, runs["before"], store)
     sides: dict[str, Audited] = {}

@@ -11,7 +11,7 @@ from reticent.jobs.audit import evaluate
 from reticent.jobs.base import Work
 from reticent.jobs.config import Job, by_record, called, prepare
 from reticent.options import AuditConfig
-from reticent.population.in_store import using
+from reticent.population.in_store import unfinished, using
 from reticent.population.train import Callback
 from reticent.torch_state import fixed
 
@@ -71,10 +71,13 @@ def audits_by_size(
     work, found = Work(stage, progress), []
     reference = len(job.population.roles.reference)
     smalls = [prepare(job.config.replace(records=records // part, reference=reference), job.records) for part in PARTS]
-    for part, small in zip(PARTS, smalls, strict=True):
-        work.tell(f"models of {records // part:,} records")
+    sizes = [records // part for part in PARTS]
+    left = [unfinished(small.config.store, small.population) for small in smalls]
+    # A model of twice as many records takes about twice as long.
+    work.divide("size", [models * size for models, size in zip(left, sizes, strict=True)])
+    for size, small in zip(sizes, smalls, strict=True):
         with using(small.config.store, small.population):
-            audits = evaluate(small, Work(stage, progress)).measured.audits
+            audits = evaluate(small, work.piece(f"models of {size:,} records", size)).measured.audits
         found.append((
             int(small.population.membership.matrix.sum(axis=1).mean()),
             {one.name: one.auc for one in audits},

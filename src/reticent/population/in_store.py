@@ -28,6 +28,11 @@ def using(store: str | Path, population: Population) -> Iterator[Store]:
         yield opened
 
 
+def unfinished(store: str | Path, population: Population) -> int:
+    """Count the models of a population that are still to make."""
+    return population.models - finished(store, population)
+
+
 def finished(store: str | Path, population: Population) -> int:
     """Count the models of a population that a store has."""
     place = at(store)

@@ -1,19 +1,19 @@
 """Train a population: what is finished is found, the rest is made by an executor."""
 
-import logging
 import time
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import timedelta
 
 from reticent.errors import CorruptRunError, FullStoreError, ReticentError, StoreLockedError
 from reticent.population.current import Check, checker
 from reticent.population.executors import AUTO, Executor, Failure
 from reticent.population.population import Population
 from reticent.population.worker import Made, find
+from reticent.rounding import percent
 from reticent.store import Store
 
-log = logging.getLogger(__name__)
 GIVE_UP = 3
 """So many failures without one success end the training of a population."""
 VAIN = 3
@@ -36,6 +36,7 @@ class Progress:
         left: seconds that the rest will take at the pace so far, or None before the first model.
         accuracy: mean accuracy on non-members so far, or None.
         asking: every model was trained before, and those left are only asked further questions.
+        of: what `left` is of, where the population is a piece of more.
     """
 
     done: int
@@ -45,6 +46,17 @@ class Progress:
     left: float | None
     accuracy: float | None
     asking: bool = False
+    of: str = ""
+
+    def __str__(self) -> str:
+        told = [f"{'asking ' * self.asking}models {self.done}/{self.total}"]
+        if self.found:
+            told.append(f"{self.found} found")
+        if self.left:
+            told.append(f"{timedelta(seconds=round(self.left))} left" + f" for {self.of}" * bool(self.of))
+        if self.accuracy is not None:
+            told.append(f"accuracy {percent(self.accuracy)} on non-members")
+        return ", ".join(told)
 
 
 Callback = Callable[[Progress], None]
@@ -73,7 +85,8 @@ def train(
         accuracies = [one.facts.accuracy_non_members for one in made.values()]
         mean = sum(accuracies) / len(accuracies) if accuracies else None
         left = seconds / new * (total - len(made)) if new else None
-        _tell(Progress(len(made), total, earlier, seconds, left, mean, asking), progress)
+        if progress is not None:
+            progress(Progress(len(made), total, earlier, seconds, left, mean, asking))
 
     def gave_up(failures: list[Failure]) -> bool:
         """So many models failed that others would too, or the store is full."""
@@ -105,14 +118,6 @@ def train(
     if failures:
         raise _failure(failures, len(made), population.models)
     return [made[m] for m in range(population.models)]
-
-
-def _tell(far: Progress, progress: Callback | None) -> None:
-    """Tell whoever asked for it, and at each tenth the log."""
-    if far.total and 10 * far.done // far.total > 10 * (far.done - 1) // far.total:
-        log.info("models %d/%d", far.done, far.total)
-    if progress is not None:
-        progress(far)
 
 
 def found(population: Population, store: Store, check: Check) -> dict[int, Made]:

@@ -178,7 +178,7 @@ class Bench:
 
     def say(self, what: str) -> None:
         """Tell what is measured now."""
-        self.work.tell(f"{self.setting.label}, seed {self.seed}: {what}")
+        self.work.tell(what)
 
     def job(self, defense: str | None = None, **more: Any) -> Job:
         """Prepare a population."""

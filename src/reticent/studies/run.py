@@ -71,6 +71,7 @@ def study(
     device: str = "auto",
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
+    note: Callable[[str], None] | None = None,
     checked: Callable[[Path], None] | None = None,
     **reading: Any,
 ) -> Studied:
@@ -95,6 +96,7 @@ def study(
         device: auto, cpu, cuda or cuda:N.
         progress: called after every model.
         stage: called with words before each part.
+        note: called with a sentence, before anything is trained: which claims cannot be told at this scale.
         checked: called with the folder, where it holds the report of another study or scale, which this one replaces.
         **reading: keys of `DataOptions`, how `dataset` is read: ``label``, ``not_features`` ...
 
@@ -123,18 +125,23 @@ def study(
     make_folder(folder / PARTS)
     if checked is not None and _of_another(folder / EARLIER, chosen.name, scale):
         checked(folder)
-    work, clock, kept = Work(stage, progress), time.perf_counter(), 0
+    work, clock = Work(stage, progress), time.perf_counter()
     if told := beforehand(*chosen.untellable(given)):
-        work.tell(sentence(told))
+        (note or log.info)(sentence(told))
+    benches = [
+        Bench(one, seed, data[one.key], machine, folder / PARTS / f"{one.key}-{seed}")
+        for one in given.settings
+        for seed in range(one.seeds or given.seeds)
+    ]
+    paths = [_part(chosen, bench) for bench in benches]
+    earlier = [_read(path) for path in paths]
+    kept = sum(one is not None for one in earlier)
+    # How many models a part trains is not known before, so that only whole parts are counted.
+    work.divide("part", [one is None for one in earlier])
     found: dict[str, list[Found]] = {one.key: [] for one in given.settings}
-    for one in given.settings:
-        for seed in range(one.seeds or given.seeds):
-            own = folder / PARTS / f"{one.key}-{seed}"
-            bench = Bench(one, seed, data[one.key], machine, own, work)
-            path = _part(chosen, bench)
-            earlier = _read(path)
-            kept += earlier is not None
-            found[one.key].append(earlier or _measured(chosen, bench, path))
+    for bench, path, before in zip(benches, paths, earlier, strict=True):
+        piece = work.piece(f"{bench.setting.label}, seed {bench.seed}", model=0)
+        found[bench.setting.key].append(before or _measured(chosen, replace(bench, work=piece), path))
     results = Results(given.settings, found)
     where_run = {key: value for key, value in machine.items() if key != "store"}
     environment = work.environment(**where_run, seconds=round(time.perf_counter() - clock, 3), parts_found=kept)

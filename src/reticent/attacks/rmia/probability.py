@@ -4,10 +4,11 @@ With an odd Taylor degree, such as 3, which the released code computes, most of 
 class far below zero gets a negative share, and so can their sum. They are kept as they are, as there.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
 from reticent.attacks.base import Rows
 from reticent.attacks.rmia.options import Rmia
@@ -15,7 +16,7 @@ from reticent.signals.matrix import Floats, Signals
 
 NEAR = 1 - 1e-6
 """A probability above this is told by what it lacks to 1: beyond a margin of 37 it has no digits of its own."""
-BLOCK = 128
+BLOCK = 256
 """Blocks are this much smaller than `BLOCK_BYTES`, so that the steps on one stay in the processor's cache."""
 
 
@@ -24,12 +25,12 @@ class Read(NamedTuple):
 
     Attributes:
         p: every model's probability ``(M, n, queries)``.
-        rest: one minus that, to all its digits where it is small.
+        rest: computes one minus that, to all its digits where it is small.
         log: the targets' logarithms of the size of p ``(T, n, queries)``, which do not saturate where p is nearly 1.
     """
 
     p: Floats
-    rest: Floats
+    rest: Callable[[], Floats]
     log: Floats
 
 
@@ -62,7 +63,7 @@ def read(spec: Rmia, signals: Signals, targets: Rows, temperature: float, querie
     ratio = np.divide(own, whole, out=np.zeros_like(own), where=whole != 0)
     rest = np.divide(rest, whole, out=np.ones_like(own), where=whole != 0)
     kept = np.where(np.abs(ratio) < spec.epsilon, spec.epsilon, ratio)
-    return Read(kept, rest, log_size(kept[targets], rest[targets], spec.epsilon))
+    return Read(kept, lambda: rest, log_size(kept[targets], rest[targets], spec.epsilon))
 
 
 def log_size(p: Floats, rest: Floats, epsilon: float) -> Floats:
@@ -85,6 +86,7 @@ def _sigmoid(margins: Floats, targets: Rows, epsilon: float) -> Read:
     small = np.abs(margins)
     np.exp(np.negative(small, out=small), out=small)
     log_p = np.minimum(margins[targets], 0.0) - np.log1p(small[targets])
-    high, low = 1 / (1 + small), small / (1 + small)
-    p, rest = np.where(margins >= 0, high, low), np.where(margins >= 0, low, high)
-    return Read(np.maximum(p, epsilon, out=p), rest, np.maximum(log_p, np.log(epsilon), out=log_p))
+    p = np.where(margins >= 0, 1.0, small)
+    p /= np.add(small, 1.0, out=small)
+    np.maximum(log_p, np.log(epsilon), out=log_p)
+    return Read(np.maximum(p, epsilon, out=p), lambda: expit(-margins), log_p)

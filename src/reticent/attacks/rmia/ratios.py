@@ -9,6 +9,7 @@ from reticent import scratch, threads
 from reticent.attacks import leave_one_out
 from reticent.attacks.balance import Balance, Dropped
 from reticent.attacks.base import Offer, Problem
+from reticent.attacks.leave_one_out import Split
 from reticent.attacks.rmia import probability
 from reticent.attacks.rmia.dominance import Logs
 from reticent.attacks.rmia.options import Rmia, temperature
@@ -88,9 +89,12 @@ def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.
                 if spec.trim > 0:
                     found[:, :, query] = _trimmed(references, inside, left_out, spec, dropped)
                     continue
-                mean = _mean(references, ~inside, left_out, dropped, member=False)
+                split = Split(
+                    np.nan_to_num(references)
+                )  # Offline, what others than targets say of members is not there.
+                mean = _mean(split, ~inside, left_out, dropped, member=False)
                 if both:
-                    mean += _mean(references, inside, left_out, dropped, member=True)
+                    mean += _mean(split, inside, left_out, dropped, member=True)
                     mean *= 0.5
                 # Else the rounding of a mean would tell of how many it is, and so the target's row.
                 alike = (references == references[:1]).all(axis=0)
@@ -98,9 +102,9 @@ def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.
             return found
 
         marginal = averaged(said.p)
-        near, rest = marginal > probability.NEAR, 1 - marginal
+        rest, near = 1 - marginal, marginal > probability.NEAR
         if near.any():
-            rest = np.where(near, averaged(said.rest), rest)
+            rest = np.where(near, averaged(said.rest()), rest)
         found = Logs(said.log, said.p[problem.targets] < 0 if spec.odd else None)
         if outside is None:
             found = _over(found, marginal, rest, spec.epsilon)
@@ -138,13 +142,13 @@ def _trimmed(
 
 
 def _mean(
-    values: Floats, mask: NDArray[np.bool_], left_out: NDArray[np.int64], dropped: Dropped | None, *, member: bool
+    values: Split, mask: NDArray[np.bool_], left_out: NDArray[np.int64], dropped: Dropped | None, *, member: bool
 ) -> Floats:
     """Average the masked references but the target and the dropped one; what is not masked is not looked at."""
-    count, lost = leave_one_out.counts(mask, left_out), None
+    count, places = leave_one_out.counts(mask, left_out), None
     if dropped is not None:
         gone = dropped.side(member=member)
-        lost = np.where(gone, dropped.of(values), 0.0)
+        places = leave_one_out.places(dropped.which, gone, len(mask))
         count = count - gone
-    result = leave_one_out.Sums(np.where(mask, values, 0.0)).of(left_out, lost)
+    result = leave_one_out.Sums(values, mask).of(left_out, places)
     return np.divide(result, np.maximum(count, 1), out=result)

@@ -7,8 +7,8 @@ import numpy as np
 
 from reticent.attacks import leave_one_out
 from reticent.attacks.balance import Balance, Dropped
-from reticent.attacks.base import Problem
-from reticent.attacks.leave_one_out import Mask
+from reticent.attacks.base import Problem, Rows
+from reticent.attacks.leave_one_out import Mask, Split
 from reticent.attacks.softmax import log_probabilities
 from reticent.errors import InputError
 from reticent.signals.matrix import Floats
@@ -45,15 +45,14 @@ def walk(problem: Problem, floor: float, features: slice) -> Iterator[tuple[slic
         near = _nearness(problem, block, np.exp(logs), inside, floor)
         near[np.arange(count), at_references] = 0.0
         margins = np.asarray(problem.signals.margins[models, block])[:, :, 0].astype(np.float64)
-        sums = leave_one_out.Sums(near.reshape(count, -1))
+        sums = leave_one_out.Sums(Split(near.reshape(count, -1)))
         dropped = balance.dropped(block, inside)
         for row, place in enumerate(places):
             kept = balance.serving(row, block, inside, dropped)
             if row in balance.uneven:
                 total = leave_one_out.total(np.where(kept[0][:, None], near, 0.0).reshape(count, -1))
             else:
-                lost = None if dropped is None else _lost(near, dropped, row).reshape(1, -1)
-                total = sums.of(np.array([place]), lost)
+                total = sums.of(np.array([place]), None if dropped is None else _places(near, dropped, row))
             total = total.reshape(near.shape[1:])
             replicas = kept[0].sum(axis=0)
             own: list[Floats] = [total[at_targets[row]] / replicas, margins[at_targets[row]]]
@@ -85,7 +84,7 @@ def _nearness(problem: Problem, block: slice, said: Floats, inside: Mask, floor:
     return result
 
 
-def _lost(near: Floats, dropped: Dropped, row: int) -> Floats:
-    """Return how close every model's answers are to the replica that is dropped, ``(U, n)``; zero where none is."""
-    chosen = near[dropped.which[row], :, np.arange(near.shape[2])].T
-    return np.where(dropped.inside[row], chosen, 0.0)
+def _places(near: Floats, dropped: Dropped, row: int) -> Rows:
+    """Place what every model's answers are to the replica that is dropped among all that is summed, ``(1, U n)``."""
+    which, gone = (np.tile(each[row], near.shape[1])[None] for each in (dropped.which, dropped.inside))
+    return leave_one_out.places(which, gone, len(near))

@@ -66,7 +66,7 @@ def weights(
             members=members,
             model=model,
             seeds=seeds,
-            stage=screen.note,
+            stage=screen.stage,
             checked=screen.checked,
             **values,
         ),

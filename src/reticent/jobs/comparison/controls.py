@@ -9,8 +9,10 @@ from reticent.jobs.config import Job
 
 Stops = Callable[[Job, Sequence[float]], list[Stop] | None]
 """Finds where a recipe has each accuracy, as `early.stops` does."""
-Train = Callable[[str, Job, Stop], AuditedRow]
-"""Trains one population and audits it."""
+Control = tuple[str, Job, Stop]
+"""What a control is called, what trains it, and where it stops."""
+Train = Callable[[Sequence[Control]], list[AuditedRow]]
+"""Trains populations, and audits each."""
 
 
 def controls(
@@ -18,7 +20,7 @@ def controls(
 ) -> tuple[list[AuditedRow], list[ControlNote]]:
     """Make the controls of a comparison, and match each row with its own, or with the baseline.
 
-    Where to stop is found by `stops`, in `job`, which is None for outputs that were brought; `train` makes a control.
+    `stops` finds where to stop, in `job`, which is None for outputs that were brought; `train` makes the controls.
     """
     if job is None:
         return [], [ControlNote(note=Note.OUTPUTS)]
@@ -26,7 +28,8 @@ def controls(
     places = stops(job, [accuracy for _, accuracy in left]) if left else []
     if places is None:
         return [], [*notes, ControlNote(note=Note.NO_EPOCHS)]
-    made: dict[Hashable, AuditedRow] = {}
+    planned: dict[Hashable, Control] = {}
+    rows_of: dict[Hashable, list[str]] = {}
     patient = job.population.recipe.patience is not None
     for (row, accuracy), stop in zip(left, places, strict=True):
         short = stopped(job, stop.epochs)
@@ -36,12 +39,14 @@ def controls(
             notes.append(_baseline_itself(row, stop, whole))
             baseline.matches.append(row.name)
         else:
-            if models not in made:
-                made[models] = train(f"{baseline.name}, {stop.epochs:g} of {stop.of} epochs", short, stop)
-            made[models].matches.append(row.name)
+            planned.setdefault(models, (f"{baseline.name}, {stop.epochs:g} of {stop.of} epochs", short, stop))
+            rows_of.setdefault(models, []).append(row.name)
         if not stop.reached:
             notes.append(ControlNote(note=Note.TOO_ACCURATE, row=row.name, reached=stop.expected))
-    return list(made.values()), notes
+    made = train(list(planned.values()))
+    for control, names in zip(made, rows_of.values(), strict=True):
+        control.matches.extend(names)
+    return made, notes
 
 
 def _sorted(

@@ -112,7 +112,7 @@ def locate_layers(
         >>> print(found.onset.name)  # doctest: +SKIP
     """
     job, options = prepare(config, values)
-    return run(job, options, progress=progress, stage=stage, checked=checked)
+    return run(job, options, Work(stage, progress), checked)
 
 
 def prepare(config: AuditConfig | str | Path | None, values: Asked) -> tuple[Job, Options]:
@@ -142,18 +142,16 @@ def _options(given: Asked, job: Job) -> Options:
 def run(
     job: Job,
     options: Options,
-    *,
-    progress: Callback | None = None,
-    stage: Callable[[str], None] | None = None,
+    work: Work,
     checked: Callable[[Path], None] | None = None,
 ) -> LocatedLayers:
     """Train what is not finished, compare, and write what was found."""
-    work, planned = Work(stage, progress), Networks(job, options, options.test)
+    planned = Networks(job, options, options.test)
     planned.check_stages()
     out = taken(job.config, OUT, LAYERS, [job.config.dataset], checked)
     with ExitStack() as held:
         with work.on("training", "training"):
-            networks = held.enter_context(planned.finished(progress))
+            networks = held.enter_context(planned.finished(work.progress))
         held.enter_context(planned.asking())
         with work.on("measuring", "feature maps"):
             onset, contrasts, found = _measured(planned, networks, options)

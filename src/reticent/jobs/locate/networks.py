@@ -102,7 +102,7 @@ class Networks:
         return Streams(self.job.config.seed, 0, ("layers",)).lent("asking")
 
     @contextmanager
-    def finished(self, progress: Callback | None) -> Iterator[dict[Key, Network]]:
+    def finished(self, progress: Callback) -> Iterator[dict[Key, Network]]:
         """Train what is not finished, and keep it in the store until the block ends."""
         job, found = self.job, dict[Key, Network]()
         with ExitStack() as held:

@@ -139,7 +139,7 @@ def run(
     population = job.population
     with using(job.config.store, population) as store:
         with work.on("training", "training"):
-            made = train(population, store, executor=job.executor, progress=progress)
+            made = train(population, store, executor=job.executor, progress=work.progress)
         with work.on("measuring", "records"):
             measured = exposure(signals(population, store, made)[0], population.membership)
     work.tell("report")

@@ -26,7 +26,7 @@ def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
     bench.say("networks on all records and on halves")
     job, options = bench.job(out=str(bench.folder)), layers.Options(margin=claims.MARGIN)
-    document = layers.run(job, options, progress=bench.work.progress, stage=bench.work.tell).findings
+    document = layers.run(job, options, bench.work).findings
     found, test = Found(), document.data.test
     for stage in document.stages:
         found.rows[stage.name] = f"{stage.size:,} numbers a record, {percent(stage.share, 2)} of the weights"

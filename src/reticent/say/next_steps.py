@@ -130,5 +130,5 @@ def _defense(document: AuditDocument) -> str | None:
         options = {key: value for key, value in defense.items() if key != "name"}
         if any(isinstance(value, Mapping) for value in options.values()):
             return None
-        defense = with_options(defense["name"], options)
+        defense = with_options(str(defense["name"]), options)
     return f"--defense {shlex.quote(str(defense))}"

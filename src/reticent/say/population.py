@@ -122,8 +122,8 @@ def copied(records: int, other: int) -> list[str]:
         return []
     told = (
         f"{plural(records, 'record')} {agree(records, 'has', 'have')} the label and the answers of another one in "
-        "every digit. If a record was brought more than once, leave the copies out: each counts as further evidence, so that "
-        "intervals are too short."
+        "every digit. If a record was brought more than once, leave the copies out: each counts as further evidence, "
+        "so that intervals are too short."
     )
     if other:
         told += (

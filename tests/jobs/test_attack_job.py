@@ -97,9 +97,13 @@ def test_answers_whose_classes_stand_in_another_order_are_refused_with_the_order
 def test_records_that_are_brought_again_are_told(brought):
     twice = {"logits": np.tile(brought["logits"], (1, 2, 1)), "labels": np.tile(brought["labels"], 2)}
     told = run(brought | twice | {"membership": np.tile(brought["membership"], 2)}, attacks="loss").document
+    both = np.concatenate([brought["membership"], ~brought["membership"]], axis=1)
+    other = run(brought | twice | {"membership": both}, attacks="loss").document
     once = run(brought, attacks="loss").document
-    line = f"{RECORDS} records have the label, the membership and the answers of another one in every digit."
-    assert any(one.startswith(line) for one in told["population"]["notices"])
+    line = f"{RECORDS} records have the label and the answers of another one in every digit."
+    for document, wrong in ((told, False), (other, True)):
+        (found,) = (one for one in document["population"]["notices"] if one.startswith(line))
+        assert (f"{RECORDS} of them have another membership than that one" in found) is wrong
     assert not any("in every digit" in one for one in once["population"].get("notices", ()))
 
 

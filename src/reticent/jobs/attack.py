@@ -246,7 +246,7 @@ def run(
     notices = [
         *signals.notices,
         *copies(groups),
-        *copied(output_facts.copied(problem)),
+        *copied(*output_facts.copied(problem)),
         *one_label(signals.labels, signals.classes),
         *unaudited(np.setdiff1d(np.arange(signals.records), ids), signals.records),
     ]

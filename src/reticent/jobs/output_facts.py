@@ -15,7 +15,7 @@ from reticent.signals.correctness import correct, knows
 from reticent.signals.matrix import Signals
 
 SEVERAL = 8
-"""Numbers of a record that are alike by chance in no two, and models that are compared."""
+"""Different numbers said of a record that are alike by chance in no two, and models that are compared."""
 FAR = 4.0
 """Standard deviations by which shares must vary more than coins of one kind do, to be called different."""
 
@@ -76,24 +76,27 @@ def _check_order(problem: Problem, worst: ModelFacts) -> None:
         )
 
 
-def copied(problem: Problem) -> int:
-    """Count records that have the label, the membership and all answers of an earlier one: a record given again.
+def copied(problem: Problem) -> tuple[int, int]:
+    """Count records that have the label and all answers of an earlier one, and those whose membership is another.
 
-    Of the first models alone, and of none where few numbers are known of a record, which may be alike by chance.
+    Of the first models alone. Not counted are answers of few numbers, which may be alike by chance.
     """
     signals, some = problem.signals, slice(None, SEVERAL)
     answers = signals.margins if signals.logits is None else signals.logits
-    if np.prod(answers[some, :1].shape) < SEVERAL:
-        return 0
-    seen, again = set[bytes](), 0
+    seen, again, other = dict[bytes, bytes](), 0, 0
     for block in signals.blocks():
-        said = np.moveaxis(np.asarray(answers[some, block]), 1, 0)
-        parts = said, signals.labels[block], np.moveaxis(problem.membership.matrix[:, block], 1, 0)
-        for told in zip(*parts, strict=True):
-            key = blake2b(b"".join(np.ascontiguousarray(part).tobytes() for part in told), digest_size=16).digest()
-            again += key in seen
-            seen.add(key)
-    return again
+        said = np.ascontiguousarray(np.moveaxis(np.asarray(answers[some, block]), 1, 0)).reshape(
+            block.stop - block.start, -1
+        )
+        numbers = np.count_nonzero(np.diff(np.sort(said[:, : SEVERAL**2], axis=1), axis=1), axis=1) + 1
+        members = np.ascontiguousarray(problem.membership.matrix[:, block].T)
+        for record in np.flatnonzero(numbers >= SEVERAL):
+            told = said[record].tobytes() + signals.labels[block][record].tobytes()
+            row = members[record].tobytes()
+            first = seen.setdefault(blake2b(told, digest_size=16).digest(), row)
+            again += first is not row
+            other += first != row
+    return again, other
 
 
 def _shares(matrix: NDArray[np.bool_]) -> tuple[float, float] | None:

@@ -53,7 +53,8 @@ def _repairs(document: AuditDocument) -> Iterator[Step]:
     """Say how a model in use is repaired, and what is tried before the next training."""
     relaxloss = "relaxloss:level=0.2" if document.data.classes == 2 else "relaxloss"  # Its usual level is above ln 2.
     flags, defense = _flags(document, "compare", defense=None), _defense(document)
-    yield "Repair one PyTorch model in use", f"reticent harden {OF_ONE_MODEL} --method cwrf --objective {relaxloss}"
+    if document.data.unit is None:
+        yield "Repair one PyTorch model in use", f"reticent harden {OF_ONE_MODEL} --method cwrf --objective {relaxloss}"
     if flags is not None and defense is not None and document.data.unit is None and not _own_training(document):
         told = "Before the next training, hold a defense against stopping early"
         yield told, _command("compare", flags, defense or f"--defense {relaxloss}")

@@ -116,15 +116,21 @@ def copies(groups: Sequence[Sequence[int]]) -> list[str]:
     ]
 
 
-def copied(records: int) -> list[str]:
-    """Say that records may have been brought several times."""
+def copied(records: int, other: int) -> list[str]:
+    """Say that records may have been brought several times, some of them with another membership."""
     if not records:
         return []
-    return [
-        f"{plural(records, 'record')} {agree(records, 'has', 'have')} the label, the membership and the answers of "
-        "another one in every digit. If a record was brought more than once, leave the copies out: each counts as "
-        "further evidence, so that intervals are too short."
-    ]
+    told = (
+        f"{plural(records, 'record')} {agree(records, 'has', 'have')} the label and the answers of another one in "
+        "every digit. If a record was brought more than once, leave the copies out: each counts as further evidence, "
+        "so that intervals are too short."
+    )
+    if other:
+        told += (
+            f" {other:,} of them {agree(other, 'has', 'have')} another membership than that one: if they are copies, "
+            "one of the two memberships is wrong, and the leak is understated."
+        )
+    return [told]
 
 
 def one_label(labels: Ints, classes: int) -> list[str]:

@@ -49,7 +49,7 @@ def compared(folder, epochs, **more):
     )
 
 
-@pytest.mark.parametrize("moment", ["plain: training", "decay: attack loss"])
+@pytest.mark.parametrize("moment", ["plain (row 1 of 2): training", "decay (row 2 of 2): attack loss"])
 def test_rows_of_a_comparison_that_was_written_meanwhile_stay(tmp_path, moment):
     def stage(what):
         if what == moment:

@@ -28,7 +28,7 @@ def test_a_comparison_holds_all_of_its_rows_and_says_where_their_models_are(tmp_
         "(if they are in another folder, give it with --store)"
         for name in recipes
     ]
-    assert len(seen["plain: training"]) == len(seen["comparison"]) == 16
+    assert len(seen["plain (row 1 of 2): training"]) == len(seen["comparison"]) == 16
     assert Store(place).users() == {}
     assert plan(scan(place), everything=True).kept == ()
     notes.clear()

@@ -228,7 +228,7 @@ def described(field: FieldInfo) -> tuple[str, str]:
     return (f"{words}. {text}" if words else text), usual
 
 
-def with_options(name: str, options: Mapping[str, Any]) -> str:
+def with_options(name: str, options: Options) -> str:
     """Write a method and its options in a line: ``dpsgd:epsilon=8``."""
     told = ",".join(f"{key}={as_toml(value)}" for key, value in options.items())
     return f"{name}:{told}" if told else name

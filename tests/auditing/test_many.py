@@ -200,8 +200,8 @@ def test_recipes_whose_models_did_not_learn_are_not_judged_unless_they_leak_more
     rows = [none, replace(low, unlearned=5, models=8), replace(more, unlearned=8, models=8), early]
     told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))
     assert told["sentence"] == (
-        "low leaks less than none, but 5 of the 8 models of low did not learn, so this is not judged; more leaks more "
-        "than none (AUC 0.920 against 0.759; accuracy 70.0 % against 70.0 %)."
+        "Of 2 recipes, none is shown to leak less than its control (none, stopped early at the same accuracy); 1 leaks "
+        "more: more; 1 cannot be judged, because most of the models did not learn: low."
     )
     assert any(
         "but 5 of the 8 models of low did not learn, and a model that learned nothing has" in line

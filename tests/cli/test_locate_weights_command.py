@@ -16,7 +16,6 @@ def test_a_model_that_is_trained_here(command, tmp_path):
     assert code == 0, err
     assert "of the weights that are most vulnerable hold" in " ".join(out.split())
     assert "Kind of" in out
-    assert err.split()[:2] == ["training", "vulnerability"]
     document = json.loads((tmp_path / "reticent-locate" / "weights.json").read_text())
     assert (document["scoring"]["unlearning"], document["scoring"]["power"], document["scoring"]["steps"]) == (
         0.3,

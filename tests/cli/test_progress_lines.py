@@ -39,13 +39,15 @@ def test_every_population_has_its_line_under_its_stage_and_no_line_a_model(capfd
     )
     assert lines == [
         "none: training: models 0/4",
+        "none: training: models 4/4",
         "relaxloss [b]: training: models 0/4",
+        "relaxloss [b]: training: models 4/4",
         "pilots of the early-stopped control, 2.5 of 40 epochs: models 0/4",
     ]
 
 
 def test_another_population_of_the_same_stage_has_its_line_too(capfd):
-    assert told(capfd, ("stage", "training"), far(0), far(4), far(0), far(4)) == ["models 0/4"] * 2
+    assert told(capfd, ("stage", "training"), far(0), far(4), far(0), far(4)) == ["models 0/4", "models 4/4"] * 2
 
 
 def test_how_far_a_population_is_is_told_again_once_nothing_was_told_for_long(capfd, monkeypatch):

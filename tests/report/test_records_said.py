@@ -56,8 +56,8 @@ def test_what_leaks_beyond_doubt_is_to_be_protected_first():
     whole = "Here a record is one patient with all its records, in the table “By patient”. "
     assert records.by_unit(DATA.with_(unit="patient", units=9)) == whole
     assert records.by_unit(DATA) == ""
-    assert "how much one patient with all its records may change" in meaning("patient")
-    assert "how much a single record may change" in meaning(None)
+    assert "whether one patient, with all its records, was used" in meaning("patient")
+    assert "whether a single record was used" in meaning(None)
 
 
 def test_one_person_is_told_what_could_be_shown():

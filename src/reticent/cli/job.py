@@ -41,7 +41,7 @@ class Bar(Progress):
 
 
 class Screen:
-    """Progress on standard error: a bar on a terminal; elsewhere a line for every population, and one now and then."""
+    """Progress on standard error: a bar on a terminal; elsewhere lines at a population's start and end, and now and then."""
 
     def __init__(self, form: Form, out: Path | None = None) -> None:
         self._console, self._form, self._out = stderr(), form, out
@@ -69,7 +69,7 @@ class Screen:
         name = "" if state.asking and self._label == USUAL else self._label
         self.bar.update(self._task, description=name, total=state.total, completed=state.done, facts=str(state))
         whose = "" if self._label == USUAL else f"{self._label}: "
-        self._line(f"{whose}{state}", at_once=state.done == state.found)
+        self._line(f"{whose}{state}", at_once=state.done in {state.found, state.total})
 
     def step(self, far: Far) -> None:
         """Show how far a long step of the stage is."""

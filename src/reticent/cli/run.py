@@ -93,8 +93,11 @@ def _unexpected(words: Sequence[str]) -> str:
 def _helped(app: cyclopts.App, words: Sequence[str]) -> Iterator[Sequence[str]]:
     """Prepare the help that words ask for; give the words as cyclopts knows them."""
     asked = ["--help" if word == EVERY else word for word in words]
+    if not HELP & set(asked):
+        yield asked
+        return
     line = [*app.name]
-    for word in asked if HELP & set(asked) else ():
+    for word in asked:
         if word.startswith("-") or word not in set(app):
             break
         app = app[word]

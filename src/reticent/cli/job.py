@@ -41,7 +41,7 @@ class Bar(Progress):
 
 
 class Screen:
-    """Progress on standard error: a bar on a terminal; elsewhere lines at a population's start and end, and now and then."""
+    """Progress on standard error: a bar on a terminal, else lines as populations begin and end, and now and then."""
 
     def __init__(self, form: Form, out: Path | None = None) -> None:
         self._console, self._form, self._out = stderr(), form, out

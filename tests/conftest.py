@@ -37,6 +37,8 @@ def pytest_collection_finish():
 
 DRAWN = {"report", "studies", "scripts", "e2e"}
 """Folders whose tests look at pictures; elsewhere they are composed and not drawn, which takes half of the time."""
+NARROW = {"contract", "procedures"}
+"""Folders whose tests all have `narrow_adv_reg`."""
 _undrawn = pytest.MonkeyPatch()
 
 
@@ -64,6 +66,12 @@ def _global_state_stays():
     after = _state()
     changed = [name for name in before if before[name] != after[name]]
     assert not changed, f"the test changed global state: {changed}"
+
+
+@pytest.fixture(autouse=True)
+def _narrow(request):
+    if NARROW & set(request.path.parts):
+        request.getfixturevalue("narrow_adv_reg")
 
 
 @pytest.fixture

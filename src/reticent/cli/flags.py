@@ -103,7 +103,7 @@ def _flag(key: str, field: FieldInfo, text: str | None, show: bool) -> Any:
             metavar=kind.__name__.upper() if number else None,
             show=show,
         ),
-        RARELY if RARELY in field.metadata else "",
+        *[one for one in field.metadata if one == RARELY],
     ]
 
 

@@ -85,9 +85,8 @@ def copied(problem: Problem) -> tuple[int, int]:
     answers = signals.margins if signals.logits is None else signals.logits
     seen, again, other = dict[bytes, bytes](), 0, 0
     for block in signals.blocks():
-        said = np.ascontiguousarray(np.moveaxis(np.asarray(answers[some, block]), 1, 0)).reshape(
-            block.stop - block.start, -1
-        )
+        said = np.moveaxis(np.asarray(answers[some, block]), 1, 0)
+        said = said.reshape(len(said), -1)
         numbers = np.count_nonzero(np.diff(np.sort(said[:, : SEVERAL**2], axis=1), axis=1), axis=1) + 1
         members = np.ascontiguousarray(problem.membership.matrix[:, block].T)
         for record in np.flatnonzero(numbers >= SEVERAL):

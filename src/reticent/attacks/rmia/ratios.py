@@ -37,8 +37,8 @@ class Ratios:
         """Compute one target's log-ratios ``(N, Q)``; the slope `a` gives the IN probability from the OUT one."""
         found = Logs(self.size[row], None if self.negative is None else self.negative[row])
         if self.outside is not None:
-            p, rest = (each[row] for each in self.outside)
-            found = _over(found, 0.5 * ((1 + a) * p + (1 - a)), 0.5 * (1 + a) * rest, self.epsilon)
+            p, rest = self.outside
+            found = _over(found, 0.5 * ((1 + a) * p[row] + (1 - a)), 0.5 * (1 + a) * rest[row], self.epsilon)
         scratch.release(self.size, *(self.outside or ()))
         return found
 
@@ -89,9 +89,8 @@ def _gather(spec: Rmia, problem: Problem, signals: Signals, members: NDArray[np.
                 if spec.trim > 0:
                     found[:, :, query] = _trimmed(references, inside, left_out, spec, dropped)
                     continue
-                split = Split(
-                    np.nan_to_num(references)
-                )  # Offline, what others than targets say of members is not there.
+                # Offline, NaN stands for what references that are no targets say of their members.
+                split = Split(np.nan_to_num(references))
                 mean = _mean(split, ~inside, left_out, dropped, member=False)
                 if both:
                     mean += _mean(split, inside, left_out, dropped, member=True)

@@ -2,8 +2,8 @@
 
 Everything that is not an option here goes to `reticent audit`: the same population is found in the store, not trained
 again. A difference is to the better of LiRA and RMIA by that statistic; its interval redraws models and records, and is
-not corrected for the choice. Of several seeds, which train other models, it is the mean difference; its limits are the
-mean limits, as wide as those of one seed, since the records are the same.
+not corrected for the choice. Several seeds give more models of the same records, and are counted as such: an attack
+sees the models of one seed alone, and the interval redraws the models of all.
 
     python benchmarks/learned.py --dataset location30 --data-dir DIR --models 8 --store STORE [--defense selena]
                                  [--seeds 0 1 2]
@@ -67,11 +67,6 @@ def number(text):
     return text
 
 
-def pooled(gaps):
-    """Mean difference of several seeds, and mean limits."""
-    return np.mean([(gap.difference, *gap.interval) for gap in gaps], axis=0)
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0])
@@ -82,19 +77,20 @@ def main():
     for seed in known.seeds:
         with tempfile.TemporaryDirectory() as folder:
             audits.append(audited(options | {"seed": seed}, folder))
+    members = np.concatenate([done.membership for done, _ in audits])
+    scores = {name: np.concatenate([done.scores[name] for done, _ in audits]) for name in NAMES}
     targets, records = audits[0][0].membership.shape
     print(" ".join(rest), f"({targets} models, {records:,} records; seeds {' '.join(map(str, known.seeds))})")
     print("| | " + " | ".join(NAMES) + " | learned less the better one, 95 % interval |")
     print("|---|" + "---:|" * 4)
     for fpr in (None, 0.01, 0.001):
-        if any(fpr is not None and fpr * (~done.membership).sum(axis=1).min() < 1 for done, _ in audits):
+        if fpr is not None and fpr * (~members).sum(axis=1).min() < 1:
             continue
-        found = [differences(done.scores, done.membership, fpr) for done, _ in audits]
+        means, best, gap = differences(scores, members, fpr)
         name = "AUC" if fpr is None else f"TPR at {fpr:.1%} FPR"
-        cells = " | ".join(f"{np.mean([means[one] for means, _, _ in found]):.3f}" for one in NAMES)
-        mean, low, high = pooled([gap for _, _, gap in found])
-        best = ", ".join(sorted({best for _, best, _ in found}))
-        print(f"| {name} | {cells} | {mean:+.4f} ({low:+.4f} to {high:+.4f}), to {best} |", flush=True)
+        cells = " | ".join(f"{means[one]:.3f}" for one in NAMES)
+        low, high = gap.interval
+        print(f"| {name} | {cells} | {gap.difference:+.4f} ({low:+.4f} to {high:+.4f}), to {best} |", flush=True)
     seconds = (f"{np.mean([took[one] for _, took in audits]):.1f}" for one in NAMES)
     print("| seconds | " + " | ".join(seconds) + " | of one core |")
     for done, _ in audits:

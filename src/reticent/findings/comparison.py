@@ -50,6 +50,10 @@ class McNemar(Finding):
     p: Share
     "Two-sided; takes the thresholds as given, so it decides nothing."
 
+    def turned(self) -> "McNemar":
+        """The same from the other side."""
+        return self.with_(only_first=self.only_second, only_second=self.only_first)
+
 
 class PairTest(Finding):
     """One statistic of two rows."""
@@ -98,6 +102,7 @@ class PairTest(Finding):
             difference=-self.difference,
             interval=(-high, -low),
             verdict=other,
+            mcnemar=self.mcnemar and self.mcnemar.turned(),
         )
 
 

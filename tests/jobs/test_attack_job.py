@@ -103,8 +103,32 @@ def test_records_that_are_brought_again_are_told(brought):
     line = f"{RECORDS} records have the label and the answers of another one in every digit."
     for document, wrong in ((told, False), (other, True)):
         (found,) = (one for one in document["population"]["notices"] if one.startswith(line))
-        assert (f"{RECORDS} of them have another membership than that one" in found) is wrong
+        assert ("100.0 % of members and non-members have such a copy that is the other of the two" in found) is wrong
+        assert document["population"].get("contradicted") == (1.0 if wrong else None)
     assert not any("in every digit" in one for one in once["population"].get("notices", ()))
+
+
+def test_copies_with_the_other_membership_exclude_no_leak(brought):
+    margins = margins_of(brought)["margins"][:6]  # Fewer numbers of a record than could be alike by chance if rounded.
+    margins, labels = np.tile(margins, (1, 20)) + np.repeat(np.arange(20.0), RECORDS), np.tile(brought["labels"], 20)
+    membership = np.tile(brought["membership"][:6], (1, 20))
+    once = {"margins": margins, "labels": labels, "membership": membership}
+    twice = {
+        "margins": np.tile(margins, 2),
+        "labels": np.tile(labels, 2),
+        "membership": np.concatenate([membership, ~membership], axis=1),
+    }
+    found = run(twice, attacks="loss").document
+    assert found["population"]["contradicted"] == 1
+    assert (found["verdict"]["leak"], found["verdict"]["reason"]) == ("cannot tell", "copies")
+    assert "an exact copy with the other membership" in found["verdict"]["detail"]
+    assert "contradicted" not in run(once, attacks="loss").document["population"]
+
+
+def test_answers_of_few_numbers_are_no_copies(brought):
+    margins = np.round(np.random.default_rng(0).normal(size=(6, 600)), 1)
+    few = {"margins": margins, "labels": np.arange(600) % 3, "membership": np.tile(brought["membership"][:6], (1, 5))}
+    assert "contradicted" not in run(few, attacks="loss").document["population"]
 
 
 def test_one_label_where_answers_know_more_is_told(brought):

@@ -242,15 +242,15 @@ def run(
     if records is not None:
         given = Inputs(records.kind, records.x, records.x[:0], records.vocabulary)
         problem = replace(problem, inputs=given)
-    ids = audited(problem, config)
+    ids, first = audited(problem, config), output_facts.copied(problem)
     notices = [
         *signals.notices,
         *copies(groups),
-        *copied(*output_facts.copied(problem)),
+        *copied(int((first != np.arange(len(first))).sum()), problem.membership.contradicted(first)),
         *one_label(signals.labels, signals.classes),
         *unaudited(np.setdiff1d(np.arange(signals.records), ids), signals.records),
     ]
-    facts = output_facts.population_facts(problem, notices)
+    facts = output_facts.population_facts(problem, first, notices)
     problem, partitions = problem.among(ids), tuple(partition.among(ids) for partition in partitions)
     specs, left_out = runnable(problem, config)
     settings = Settings.of(config)

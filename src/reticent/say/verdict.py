@@ -33,6 +33,8 @@ CONCLUSIONS = {
     Reason.SOME_UNLEARNED: f"{NOTHING}, but every figure is an average that includes the models that learned nothing, "
     "and attacks learn from these too: a leak of the models that did learn is not excluded.",
     Reason.MOST_UNLEARNED: f"{NOTHING}, but {UNLEARNED}.",
+    Reason.COPIES: f"{NOTHING}, but many records have an exact copy with the other membership: what is found in one is "
+    "counted against it in the other, so a leak is not excluded.",
 }
 """What is concluded where no leak is found."""
 OPEN = {
@@ -49,6 +51,7 @@ OPEN = {
     "trained on it (lira, rmia) would settle it.",
     Reason.MOST_UNLEARNED: "Whether models that work leak: these learned nothing. More of them would not tell; train "
     "better first.",
+    Reason.COPIES: "Whether there is a leak: leave the copies of records out, and audit again.",
 }
 """What is not known where nothing could be told."""
 WORDS = {Leak.FOUND: "Leak found", Leak.NOT_FOUND: "No leak found", Leak.CANNOT_TELL: "Cannot tell"}
@@ -101,6 +104,8 @@ def meaning(said: Verdict, population: Population, what: str) -> str:
     if said.reason in {Reason.SHIFT, Reason.UNCOMPARED}:
         return f"That is neither a pass nor a fail: {blind.SETTLED}."
     settle = "models that all learn" if population.health else "more records, or more models,"
+    if said.reason is Reason.COPIES:
+        settle = "an audit without the copies"
     return f"That is neither a pass nor a fail: {settle} may settle it."
 
 

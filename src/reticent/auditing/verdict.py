@@ -218,8 +218,9 @@ def contradicted(population: Population) -> bool:
 
 
 def allow_for_copies(said: Verdict, population: Population) -> Verdict:
-    """Exclude nothing where many records have a copy with the other membership: what attacks find in one is counted
-    against them in the other.
+    """Exclude nothing where many records have a copy with the other membership.
+
+    What attacks find in one is counted against them in the other.
     """
     if said.leak is Leak.NOT_FOUND and contradicted(population):
         return said.with_(leak=Leak.CANNOT_TELL, reason=Reason.COPIES)

@@ -23,7 +23,7 @@ from reticent.auditing.outweighing import outweighing
 from reticent.auditing.partition import Partition
 from reticent.auditing.record_pvalues import OwnRates
 from reticent.auditing.units import exposure_of_units, groups_of_units, scores_of_units
-from reticent.auditing.verdict import allow_for_exchanged, allow_for_unlearned, verdict, with_group
+from reticent.auditing.verdict import allow_for_copies, allow_for_exchanged, allow_for_unlearned, verdict, with_group
 from reticent.findings.attack import Audit
 from reticent.findings.audit import (
     AuditDocument,
@@ -130,6 +130,7 @@ class Measurement:
     ) -> AuditDocument:
         """Put what was found beside what it was found in: a document without sentences (`say.audit.spoken`)."""
         said = allow_for_unlearned(self.verdict, population)
+        said = allow_for_copies(said, population)
         said = allow_for_exchanged(said, self.audits, population)
         shown = said.leak is Leak.FOUND
         audits, overall = self.audits, None

@@ -178,7 +178,7 @@ def test_log_probabilities_are_attacked_as_the_logits_that_they_were_made_of(spe
 
 @every
 def test_no_leak_gives_an_auc_of_one_half(spec):
-    records = 700
+    records = 1500
     rng = np.random.default_rng(9)
     known = np.concatenate([rng.random((1, records)) < 0.5, Membership.draw(20, records, 9).matrix])
     case = problem(9, records=records, effect=0.0, membership=known, population=200, targets=[0])

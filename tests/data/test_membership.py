@@ -95,3 +95,10 @@ def test_too_few_records_are_told_with_how_many_are_needed():
         Membership.draw(64, 5, 0)
     with pytest.raises(InputError, match=r"records: 3 are too few, .* all or none of them: give at least 20 records"):
         [Membership.draw(3, 3, seed) for seed in range(20)]
+
+
+def test_how_much_is_contradicted_by_copies():
+    members = Membership(np.array([[True, False, True, False, True], [True, True, False, False, True]]))
+    assert members.contradicted(np.arange(5)) == 0
+    assert members.contradicted(np.array([7, 7, 2, 2, 9])) == 4 / 10  # Both pairs differ in the first model alone.
+    assert members.contradicted(np.array([0, 1, 0, 0, 4])) == 6 / 10

@@ -296,6 +296,18 @@ def test_models_that_did_not_learn_cannot_pass():
     assert one(doc, max_auc=0.51).outcome == "failed"
 
 
+def test_copies_with_the_other_membership_cannot_pass():
+    doc = document()
+    doc["population"]["contradicted"] = 0.06
+    check = one(doc, max_auc=0.6, allow=list(ALLOWED_TOGETHER))
+    assert (check.outcome, check.reason) == ("cannot judge", "copies")
+    assert "6.0 % of members and non-members have an exact copy" in check.message
+    assert one(doc, max_auc=0.6, allow=["copies"]).outcome == "passed"
+    assert one(doc, max_auc=0.51).outcome == "failed"
+    doc["population"]["contradicted"] = 0.05
+    assert one(doc, max_auc=0.6).outcome == "passed"
+
+
 def test_a_failed_control_takes_the_meaning_from_everything():
     doc = document(control={"kind": "null", "passed": False})
     for limit in (0.51, 0.55, 0.6):

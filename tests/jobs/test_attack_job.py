@@ -103,8 +103,32 @@ def test_records_that_are_brought_again_are_told(brought):
     line = f"{RECORDS} records have the label and the answers of another one in every digit."
     for document, wrong in ((told, False), (other, True)):
         (found,) = (one for one in document["population"]["notices"] if one.startswith(line))
-        assert (f"{RECORDS} of them have another membership than that one" in found) is wrong
+        assert ("100.0 % of members and non-members have such a copy that is the other of the two" in found) is wrong
+        assert document["population"].get("contradicted") == (1.0 if wrong else None)
     assert not any("in every digit" in one for one in once["population"].get("notices", ()))
+
+
+def test_copies_with_the_other_membership_exclude_no_leak(brought):
+    margins = margins_of(brought)["margins"][:6]  # Fewer numbers of a record than could be alike by chance if rounded.
+    margins, labels = np.tile(margins, (1, 20)) + np.repeat(np.arange(20.0), RECORDS), np.tile(brought["labels"], 20)
+    membership = np.tile(brought["membership"][:6], (1, 20))
+    once = {"margins": margins, "labels": labels, "membership": membership}
+    twice = {
+        "margins": np.tile(margins, 2),
+        "labels": np.tile(labels, 2),
+        "membership": np.concatenate([membership, ~membership], axis=1),
+    }
+    found = run(twice, attacks="loss").document
+    assert found["population"]["contradicted"] == 1
+    assert (found["verdict"]["leak"], found["verdict"]["reason"]) == ("cannot tell", "copies")
+    assert "an exact copy with the other membership" in found["verdict"]["detail"]
+    assert "contradicted" not in run(once, attacks="loss").document["population"]
+
+
+def test_answers_of_few_numbers_are_no_copies(brought):
+    margins = np.round(np.random.default_rng(0).normal(size=(6, 600)), 1)
+    few = {"margins": margins, "labels": np.arange(600) % 3, "membership": np.tile(brought["membership"][:6], (1, 5))}
+    assert "contradicted" not in run(few, attacks="loss").document["population"]
 
 
 def test_one_label_where_answers_know_more_is_told(brought):
@@ -420,23 +444,35 @@ def test_a_few_records_without_references_are_left_out_of_every_attack(brought, 
     assert "roles" not in whole.document["data"]
 
 
-def test_records_without_references_are_named_where_they_are_many_or_an_attack_is_asked_for(brought):
-    many = list(range(24))
-    done = run(lacking(brought, many))
+def test_up_to_half_of_the_records_are_left_out_for_lira_or_for_attacks_that_are_asked_for(brought):
+    many = lacking(brought, list(range(24)))
+    assert run(many).ids.tolist() == run(many, attacks="lira").ids.tolist() == list(range(24, RECORDS))
+    assert run(many, attacks="loss").ids.tolist() == list(range(RECORDS))
+    most = lacking(brought, list(range(61)))
+    done = run(most)
     assert [one["name"] for one in done.document["left_out"]] == ["lira", "rmia", "bavaria", "learned"]
-    remedy = "or leave out the 24 records that are short for some target (0, 1, 2, 3, 4, ...)"
-    assert remedy in done.document["left_out"][0]["sentence"]
     assert done.ids.tolist() == list(range(RECORDS))
-    with pytest.raises(TooFewReferencesError, match=r"or leave out the 3 records that are short .* \(3, 17, 40\), or"):
-        run(lacking(brought, FEW), attacks="lira")
+    with pytest.raises(TooFewReferencesError, match="each record in half of them"):
+        run(most, attacks="lira")
+
+
+def test_fewer_records_are_left_out_for_learned_than_for_lira(brought):
+    membership = brought["membership"].copy()
+    membership[:, :24] = np.arange(MODELS)[:, None] < 2  # Enough for LiRA alone.
+    done = run(brought | {"membership": membership})
+    assert [one["name"] for one in done.document["left_out"]] == ["learned"]
+    assert done.ids.tolist() == list(range(RECORDS))
+    membership[:, 18:24] = brought["membership"][:, 18:24]
+    assert run(brought | {"membership": membership}).ids.tolist() == list(range(18, RECORDS))
 
 
 def test_other_options_are_a_remedy_only_where_they_need_less(brought):
-    never = lacking(brought, FEW)
+    never = lacking(brought, list(range(RECORDS - 20)))
     with pytest.raises(TooFewReferencesError, match=r", or choose options that need fewer$"):
         run(never, attacks="lira")
-    assert "lira" in run(never, attacks="lira", options={"lira": {"mode": "offline"}}).scores
-    with pytest.raises(TooFewReferencesError, match=r"some target \(3, 17, 40\)$"):
+    few = run(lacking(brought, FEW), attacks="lira", options={"lira": {"mode": "offline"}})
+    assert few.ids.tolist() == list(range(RECORDS))
+    with pytest.raises(TooFewReferencesError, match=r"of these 8$"):
         run(never | {"membership": ~never["membership"]}, attacks="lira")
 
 

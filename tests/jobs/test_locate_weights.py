@@ -148,7 +148,10 @@ def test_the_scores_are_those_of_score(own, own_folder):
     streams = [Streams(7, 0).child("locate", k) for k in (0, 1)]
     first, second = (score(model, initial, known, Scoring(steps=3), one, Recipe()) for one in streams)
     assert all(torch.equal(value, first[name]) for name, value in found.vulnerability.items())
-    for row in found.document["stability"]["rows"]:
+    rows, entries = found.document["stability"]["rows"], found.document["model"]["entries"]
+    assert entries < 500
+    assert [row["rate"] for row in rows] == [0.01, 0.05], "of 0.1 % no weight is taken, so nothing agrees"
+    for row in rows:
         assert row["mean"] == row["least"] == jaccard(topk_mask(first, row["rate"]), topk_mask(second, row["rate"]))
     with safe_open(found.files[1], "pt") as file:
         assert file.metadata() == {"scores": "vulnerability", "unused": "", "order": "\n".join(first)}

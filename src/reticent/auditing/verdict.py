@@ -49,6 +49,8 @@ FEWEST = 20
 """With fewer members, or non-members, of one model, redrawing them does not show what other ones would give."""
 ENOUGH_TARGETS = 5
 """Models from which their spread is known well enough."""
+MOST_CONTRADICTED = 0.05
+"""A larger share of records that have a copy with the other membership hides a leak."""
 ENOUGH_WORSE = 8
 """Models that all do worse on members hardly do so by chance."""
 
@@ -207,6 +209,21 @@ def allow_for_unlearned(said: Verdict, population: Population) -> Verdict:
         return said.with_(leak=Leak.CANNOT_TELL, reason=Reason.SOME_UNLEARNED)
     if said.leak is Leak.NOT_FOUND and population.health is None:
         return said.with_(leak=Leak.CANNOT_TELL, reason=Reason.LEARNING_UNKNOWN)
+    return said
+
+
+def contradicted(population: Population) -> bool:
+    """Tell whether so many records have a copy with the other membership that low figures exclude nothing."""
+    return (population.contradicted or 0.0) > MOST_CONTRADICTED
+
+
+def allow_for_copies(said: Verdict, population: Population) -> Verdict:
+    """Exclude nothing where many records have a copy with the other membership.
+
+    What attacks find in one is counted against them in the other.
+    """
+    if said.leak is Leak.NOT_FOUND and contradicted(population):
+        return said.with_(leak=Leak.CANNOT_TELL, reason=Reason.COPIES)
     return said
 
 

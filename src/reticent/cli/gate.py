@@ -44,7 +44,7 @@ def gate(
         limits: the limits.
         thresholds: TOML file with a [gate] table of these limits; flags win.
         junit: Write the checks here as JUnit XML; its folder is made if it is not there.
-        allow_cannot_judge: Allow all of these doubts but records-differ, low-confidence and did-not-learn.
+        allow_cannot_judge: Allow all of these doubts but records-differ, low-confidence, did-not-learn and copies.
 
     Raises:
         SystemExit: with the exit code, where it is not 0.

@@ -116,6 +116,19 @@ class Membership:
         """Give the rows of some models ``(K, N)``: the matrix itself where these are all."""
         return self.matrix if np.array_equal(models, np.arange(self.models)) else self.matrix[models]
 
+    def contradicted(self, groups: NDArray[np.int64]) -> float:
+        """Tell how much of the matrix has a copy of its record with the other membership, as a share.
+
+        Records of one group ``(N,)`` are copies of each other.
+        """
+        _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+        copies = np.flatnonzero(sizes[codes] > 1)
+        split = 0
+        for row in self.matrix:
+            inside = np.bincount(codes[copies[row[copies]]], minlength=len(sizes))
+            split += int(sizes[(inside > 0) & (inside < sizes)].sum())
+        return split / self.matrix.size
+
     @property
     def digest(self) -> str:
         """Content hash (SHA-256, hexadecimal)."""

@@ -45,6 +45,7 @@ class Reason(StrEnum):
     LEARNING_UNKNOWN = "learning-unknown"
     SOME_UNLEARNED = "some-unlearned"
     MOST_UNLEARNED = "most-unlearned"
+    COPIES = "copies"
 
 
 class Verdict(Finding):

@@ -22,6 +22,7 @@ class Doubt(StrEnum):
     RECORDS_DIFFER = "records-differ"
     LOW_CONFIDENCE = "low-confidence"
     DID_NOT_LEARN = "did-not-learn"
+    COPIES = "copies"
     WEAK_ATTACKS = "weak-attacks"
     FEW_MODELS = "few-models"
     NO_RATE = "no-rate"
@@ -47,6 +48,7 @@ ALLOWED = {
     **ALLOWED_TOGETHER,
     Doubt.RECORDS_DIFFER: "members and non-members differ without the model: what attacks find beyond that is judged",
     Doubt.DID_NOT_LEARN: "some models did not learn",
+    Doubt.COPIES: "many records have a copy with the other membership",
     Doubt.LOW_CONFIDENCE: "the intervals of the audit hold at less than 95 %",
 }
 """Doubts that can be let pass by name."""

@@ -8,7 +8,7 @@ from scipy.special import stdtrit
 
 from reticent.auditing.intervals import clopper_pearson
 from reticent.auditing.roc import threshold_rate
-from reticent.auditing.verdict import ENOUGH_TARGETS, too_few, widened
+from reticent.auditing.verdict import ENOUGH_TARGETS, contradicted, too_few, widened
 from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument, Grouping
 from reticent.findings.epsilon import EpsilonAudit
@@ -57,6 +57,8 @@ def _doubts(document: AuditDocument) -> list[Objection]:
         found.append(Objection(Doubt.LOW_CONFIDENCE, say.low_confidence(lowest, CONFIDENCE)))
     if population.health is None or population.health:
         found.append(Objection(Doubt.DID_NOT_LEARN, say.learned(population)))
+    if contradicted(population):
+        found.append(Objection(Doubt.COPIES, say.contradicted(population)))
     if not any(attack.strong for attack in document.attacks):
         found.append(
             Objection(Doubt.WEAK_ATTACKS, say.weak([attack.name for attack in document.attacks], population.models))

@@ -33,7 +33,7 @@ class Limits(Spec):
     """Highest TPR of a group of records that passes, at the false-positive rate of the audit's groups."""
     allow: tuple[Doubt, ...] = ()
     """Doubts that don't keep a check from passing: not-measurable, ties, weak-attacks, few-models, no-accountant,
-    records-differ, low-confidence or did-not-learn."""
+    records-differ, low-confidence, did-not-learn or copies."""
 
     @model_validator(mode="before")
     @classmethod

@@ -16,6 +16,8 @@ from reticent.signals.matrix import Signals
 
 SEVERAL = 8
 """Different numbers said of a record that are alike by chance in no two, and models that are compared."""
+FEW = 3
+"""The same, where a model's numbers are as many as a third of the records, or more."""
 FAR = 4.0
 """Standard deviations by which shares must vary more than coins of one kind do, to be called different."""
 
@@ -26,8 +28,8 @@ def data_facts(signals: Signals, name: str, ids: NDArray[np.int64]) -> Data:
     return Data(name=name, kind="outputs", records=signals.records, classes=signals.classes, roles=roles)
 
 
-def population_facts(problem: Problem, notices: Sequence[str] = ()) -> Population:
-    """State how the models are, as far as their answers show it."""
+def population_facts(problem: Problem, groups: NDArray[np.int64], notices: Sequence[str] = ()) -> Population:
+    """State how the models are, as far as their answers show it; records of one group are copies (`copied`)."""
     models = range(problem.signals.models)
     facts = Population(
         models=problem.signals.models,
@@ -35,6 +37,7 @@ def population_facts(problem: Problem, notices: Sequence[str] = ()) -> Populatio
         references=len(problem.references),
         membership_digest=problem.membership.digest,
         shares=_shares(problem.membership.matrix),
+        contradicted=problem.membership.contradicted(groups) or None,
         notices=tuple(notices),
     )
     if not knows(problem.signals):
@@ -76,26 +79,26 @@ def _check_order(problem: Problem, worst: ModelFacts) -> None:
         )
 
 
-def copied(problem: Problem) -> tuple[int, int]:
-    """Count records that have the label and all answers of an earlier one, and those whose membership is another.
+def copied(problem: Problem) -> NDArray[np.int64]:
+    """``(N,)``: the first record with the same label and all the same answers, of the first models alone.
 
-    Of the first models alone. Not counted are answers of few numbers, which may be alike by chance.
+    A record by itself where its answers are few numbers, which may be alike by chance; fewer are enough where a model
+    tells most records apart.
     """
     signals, some = problem.signals, slice(None, SEVERAL)
     answers = signals.margins if signals.logits is None else signals.logits
-    seen, again, other = dict[bytes, bytes](), 0, 0
+    apart = np.unique(np.concatenate([signals.margins[[0], block][0, :, 0] for block in signals.blocks()]))
+    enough = FEW if 3 * len(apart) >= signals.records else SEVERAL
+    seen, first = dict[bytes, int](), np.arange(signals.records)
     for block in signals.blocks():
         said = np.moveaxis(np.asarray(answers[some, block]), 1, 0)
         said = said.reshape(len(said), -1)
         numbers = np.count_nonzero(np.diff(np.sort(said[:, : SEVERAL**2], axis=1), axis=1), axis=1) + 1
-        members = np.ascontiguousarray(problem.membership.matrix[:, block].T)
-        for record in np.flatnonzero(numbers >= SEVERAL):
-            told = said[record].tobytes() + signals.labels[block][record].tobytes()
-            row = members[record].tobytes()
-            first = seen.setdefault(blake2b(told, digest_size=16).digest(), row)
-            again += first is not row
-            other += first != row
-    return again, other
+        for row in np.flatnonzero(numbers >= enough):
+            told = said[row].tobytes() + signals.labels[block][row].tobytes()
+            record = block.start + int(row)
+            first[record] = seen.setdefault(blake2b(told, digest_size=16).digest(), record)
+    return first
 
 
 def _shares(matrix: NDArray[np.bool_]) -> tuple[float, float] | None:

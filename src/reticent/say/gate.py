@@ -8,7 +8,7 @@ from reticent.findings.epsilon import Accountant
 from reticent.findings.gate import Check, Outcome
 from reticent.findings.numbers import Estimate
 from reticent.findings.population import Population
-from reticent.rounding import down, fraction, joined, level, plain, significant_down, significant_up, up
+from reticent.rounding import down, fraction, joined, level, percent, plain, significant_down, significant_up, up
 from reticent.say.grammar import agree, listed, plural
 from reticent.say.population import UNLEARNED
 
@@ -180,6 +180,14 @@ def learned(population: Population) -> str:
     if population.health is None:
         return f"the audit does not say whether its models learned, and {UNLEARNED}"
     return f"{population.unlearned} of {population.models} models did not learn, and {UNLEARNED}"
+
+
+def contradicted(population: Population) -> str:
+    """Say that many records have a copy with the other membership."""
+    return (
+        f"{percent(population.contradicted)} of members and non-members have an exact copy that is the other of the "
+        "two, which hides a leak: leave the copies out and audit again"
+    )
 
 
 def weak(names: Sequence[str], models: int) -> str:

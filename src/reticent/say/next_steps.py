@@ -30,6 +30,8 @@ def after(document: AuditDocument) -> tuple[Step, ...]:
     steps: list[Step] = []
     if said.exchanged:
         return (("Check who is a member, and attack again", ""),)
+    if said.reason is Reason.COPIES:
+        return (("Leave out all but one copy of each record, and audit again", ""),)
     if said.leak is Leak.FOUND:
         steps = [*_where(document), *_repairs(document)]
     elif said.reason in SHARPER:

@@ -101,7 +101,8 @@ def unaudited(left: Ints, records: int) -> list[str]:
         f"{len(left):,} of {records:,} records {agree(len(left), 'was', 'were')} left out of every attack "
         f"({listed(left)}): the strongest attacks need, besides the target, models that were trained on a record and "
         f"models that were not, and here there are too few of one kind. How exposed "
-        f"{agree(len(left), 'it is', 'they are')} is not known."
+        f"{agree(len(left), 'it is', 'they are')} is not known. Models with each record in half of them "
+        "(reticent.Membership.draw) leave none out."
     ]
 
 
@@ -116,8 +117,8 @@ def copies(groups: Sequence[Sequence[int]]) -> list[str]:
     ]
 
 
-def copied(records: int, other: int) -> list[str]:
-    """Say that records may have been brought several times, some of them with another membership."""
+def copied(records: int, contradicted: float) -> list[str]:
+    """Say that records may have been brought several times, a share of all with another membership."""
     if not records:
         return []
     told = (
@@ -125,10 +126,10 @@ def copied(records: int, other: int) -> list[str]:
         "every digit. If a record was brought more than once, leave the copies out: each counts as further evidence, "
         "so that intervals are too short."
     )
-    if other:
+    if contradicted:
         told += (
-            f" {other:,} of them {agree(other, 'has', 'have')} another membership than that one: if they are copies, "
-            "one of the two memberships is wrong, and the leak is understated."
+            f" {percent(contradicted)} of members and non-members have such a copy that is the other of the two: if it "
+            "is the same record, one of the two memberships is wrong, and the leak is understated."
         )
     return [told]
 

@@ -11,7 +11,7 @@ from reticent.auditing.verdict import (
     too_few,
 )
 from reticent.findings.attack import Audit
-from reticent.findings.audit import Leak, Reason, Verdict
+from reticent.findings.audit import AuditDocument, Leak, Reason, Verdict
 from reticent.findings.numbers import OverallRate, Statistic
 from reticent.findings.population import Population
 from reticent.rounding import around, decimals, fraction, joined, level, percent, percent_beside
@@ -33,6 +33,8 @@ CONCLUSIONS = {
     Reason.SOME_UNLEARNED: f"{NOTHING}, but every figure is an average that includes the models that learned nothing, "
     "and attacks learn from these too: a leak of the models that did learn is not excluded.",
     Reason.MOST_UNLEARNED: f"{NOTHING}, but {UNLEARNED}.",
+    Reason.COPIES: f"{NOTHING}, but many records have an exact copy with the other membership: what is found in one is "
+    "counted against it in the other, so a leak is not excluded.",
 }
 """What is concluded where no leak is found."""
 OPEN = {
@@ -49,6 +51,7 @@ OPEN = {
     "trained on it (lira, rmia) would settle it.",
     Reason.MOST_UNLEARNED: "Whether models that work leak: these learned nothing. More of them would not tell; train "
     "better first.",
+    Reason.COPIES: "Whether there is a leak: leave the copies of records out, and audit again.",
 }
 """What is not known where nothing could be told."""
 WORDS = {Leak.FOUND: "Leak found", Leak.NOT_FOUND: "No leak found", Leak.CANNOT_TELL: "Cannot tell"}
@@ -92,15 +95,27 @@ def word(said: Verdict) -> str:
     return BACKWARDS if said.reason is Reason.BACKWARDS else WORDS[said.leak]
 
 
-def meaning(said: Verdict, population: Population, what: str) -> str:
-    """Say what follows for whoever reads the verdict."""
+def meaning(document: AuditDocument, what: str) -> str:
+    """Say what follows for whoever reads the verdict, and which models it is about."""
+    told, population = _meaning(document, what), document.population
+    if population.targets is not None:
+        return told
+    return f"{told} The {population.models} models were trained for this audit: one that you ship is not among them."
+
+
+def _meaning(document: AuditDocument, what: str) -> str:
+    said, population = document.verdict, document.population
     if said.leak is Leak.FOUND or said.reason is Reason.BACKWARDS:
-        return f"Anyone who may query such a model can learn of some {what}s that they were used to train it."
+        compared = any(one.name == said.attack and one.strong for one in document.attacks)
+        can = "may query such a model, and train others like it," if compared else "may query such a model"
+        return f"Anyone who {can} can learn of some {what}s that they were used to train it."
     if said.leak is Leak.NOT_FOUND:
         return "This holds for the attacks that were tried; others may find more."
     if said.reason in {Reason.SHIFT, Reason.UNCOMPARED}:
         return f"That is neither a pass nor a fail: {blind.SETTLED}."
     settle = "models that all learn" if population.health else "more records, or more models,"
+    if said.reason is Reason.COPIES:
+        settle = "an audit without the copies"
     return f"That is neither a pass nor a fail: {settle} may settle it."
 
 

@@ -190,6 +190,7 @@ def test_statistics_are_of_units_and_find_what_is_planted():
     assert found.scores["lira"].shape == made.shape
 
 
+@pytest.mark.words
 def test_an_audit_by_unit_says_so(tmp_path):
     units = persons(units=60)
     done = reticent.audit(

@@ -48,7 +48,7 @@ class McNemar(Finding):
     "Members found under the first row and not under the second, summed over targets."
     only_second: Count
     p: Share
-    "Two-sided; takes the thresholds as given, so it decides nothing."
+    "Two-sided: of several targets twice the median of their own. Takes the thresholds as given, so it decides nothing."
 
     def turned(self) -> "McNemar":
         """The same from the other side."""

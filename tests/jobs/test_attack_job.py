@@ -125,10 +125,27 @@ def test_copies_with_the_other_membership_exclude_no_leak(brought):
     assert "contradicted" not in run(once, attacks="loss").document["population"]
 
 
+def test_copies_contradict_each_other_where_targets_are_audited(brought):
+    twice = {name: np.concatenate([brought[name]] * 2, axis=-1) for name in ("labels", "membership")}
+    twice |= {"logits": np.concatenate([brought["logits"]] * 2, axis=1), "targets": [2]}
+    twice["membership"][0, :RECORDS] ^= True  # A reference's.
+    assert "contradicted" not in run(twice, attacks="loss").document["population"]
+    twice["membership"][2, : RECORDS // 4] ^= True
+    assert run(twice, attacks="loss").document["population"]["contradicted"] == 1 / 4
+    twice["membership"][:2, : RECORDS // 8], twice["membership"][3:, : RECORDS // 8] = True, True
+    done = run(twice, attacks="lira")  # It has no OUT references for these, and audits the others.
+    assert len(done.ids) == 2 * RECORDS - RECORDS // 8
+    assert done.document["population"]["contradicted"] == pytest.approx((RECORDS // 4 * 2 - RECORDS // 8) / len(done.ids))
+
+
 def test_answers_of_few_numbers_are_no_copies(brought):
-    margins = np.round(np.random.default_rng(0).normal(size=(6, 600)), 1)
-    few = {"margins": margins, "labels": np.arange(600) % 3, "membership": np.tile(brought["membership"][:6], (1, 5))}
-    assert "contradicted" not in run(few, attacks="loss").document["population"]
+    rng = np.random.default_rng(0)
+    even, skewed = rng.normal(size=(6, 600)), rng.normal(size=(6, 600))
+    skewed[:, :400] = 5 + rng.choice(3, size=(6, 400), p=(0.6, 0.3, 0.1))  # Two thirds are easy for every model.
+    for margins in (np.round(even, 1), np.round(skewed, 3)):
+        few = {"margins": margins, "labels": np.arange(600) % 3}
+        few["membership"] = np.tile(brought["membership"][:6], (1, 5))
+        assert "contradicted" not in run(few, attacks="loss").document["population"]
 
 
 def test_one_label_where_answers_know_more_is_told(brought):
@@ -454,6 +471,12 @@ def test_up_to_half_of_the_records_are_left_out_for_lira_or_for_attacks_that_are
     assert done.ids.tolist() == list(range(RECORDS))
     with pytest.raises(TooFewReferencesError, match="each record in half of them"):
         run(most, attacks="lira")
+
+
+def test_no_record_is_left_out_that_an_unnamed_lira_can_judge_by_its_options(brought):
+    never = lacking(brought, list(range(24)))
+    offline = run(never, options={"lira": {"mode": "offline"}})
+    assert ("lira" in offline.scores, offline.ids.tolist()) == (True, list(range(RECORDS)))
 
 
 def test_fewer_records_are_left_out_for_learned_than_for_lira(brought):

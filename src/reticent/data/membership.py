@@ -116,18 +116,20 @@ class Membership:
         """Give the rows of some models ``(K, N)``: the matrix itself where these are all."""
         return self.matrix if np.array_equal(models, np.arange(self.models)) else self.matrix[models]
 
-    def contradicted(self, groups: NDArray[np.int64]) -> float:
-        """Tell how much of the matrix has a copy of its record with the other membership, as a share.
+    def contradicted(
+        self, groups: NDArray[np.int64], models: ArrayLike | None = None, records: ArrayLike | None = None
+    ) -> float:
+        """Tell in which share of some models and records, by default all, the record has a copy that is the other.
 
-        Records of one group ``(N,)`` are copies of each other.
+        Records of one group ``(N,)`` are copies of each other, and one is a member where the other is none.
         """
         _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-        copies = np.flatnonzero(sizes[codes] > 1)
-        split = 0
-        for row in self.matrix:
+        judged = codes if records is None else codes[records]
+        copies, shares = np.flatnonzero(sizes[codes] > 1), []
+        for row in self.matrix if models is None else map(self.matrix.__getitem__, np.asarray(models)):
             inside = np.bincount(codes[copies[row[copies]]], minlength=len(sizes))
-            split += int(sizes[(inside > 0) & (inside < sizes)].sum())
-        return split / self.matrix.size
+            shares.append(((inside > 0) & (inside < sizes))[judged].mean())
+        return float(np.mean(shares))
 
     @property
     def digest(self) -> str:

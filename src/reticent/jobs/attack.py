@@ -243,14 +243,15 @@ def run(
         given = Inputs(records.kind, records.x, records.x[:0], records.vocabulary)
         problem = replace(problem, inputs=given)
     ids, first = audited(problem, config), output_facts.copied(problem)
+    contradicted = problem.membership.contradicted(first, problem.targets, ids)
     notices = [
         *signals.notices,
         *copies(groups),
-        *copied(int((first != np.arange(len(first))).sum()), problem.membership.contradicted(first)),
+        *copied(int((first != np.arange(len(first))).sum()), contradicted),
         *one_label(signals.labels, signals.classes),
         *unaudited(np.setdiff1d(np.arange(signals.records), ids), signals.records),
     ]
-    facts = output_facts.population_facts(problem, first, notices)
+    facts = output_facts.population_facts(problem, contradicted, notices)
     problem, partitions = problem.among(ids), tuple(partition.among(ids) for partition in partitions)
     specs, left_out = runnable(problem, config)
     settings = Settings.of(config)
@@ -341,11 +342,12 @@ def audited(problem: Problem, config: AttackConfig) -> NDArray[np.int64]:
     """
     every, named = np.arange(problem.signals.records), bool(config.attacks) and not config.every_attack
     specs = build_attacks(config if named else config.replace(attacks=()), _possible(problem.signals))
-    lacking = [lacking_references(spec, problem) for spec in specs if named or ATTACKS[spec.method].strong]
-    short = np.any(lacking, axis=0) if named else lacking_references("lira", problem)
+    chosen = {spec.method: spec for spec in specs if named or ATTACKS[spec.method].strong}
+    lacking = {name: lacking_references(spec, problem) for name, spec in chosen.items()}
+    short = np.any([*lacking.values()], axis=0) if named else lacking["lira"]
     if short.mean() > MOST_UNAUDITED:
         return every
-    for more in () if named else lacking:
+    for more in () if named else lacking.values():
         if (short | more).mean() <= MOST_FOR_MORE:
             short |= more
     members = problem.membership.matrix[:, ~short].mean(axis=1)

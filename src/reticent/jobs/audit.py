@@ -172,7 +172,7 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
 def assembled(evaluated: Evaluated) -> AuditDocument:
     """Put the document of an audit together."""
     job, made, measured = evaluated.job, evaluated.made, evaluated.measured
-    facts = document.population_facts(job.population, made, job.records.groups[job.population.roles.audited])
+    facts = document.population_facts(job.population, made)
     found = measured.document(
         data=document.data_facts(job.records, job.population.roles, job.units),
         recipe=told(job.population.recipe),

@@ -70,11 +70,10 @@ def data_sentences(records: Records) -> list[str]:
     return [sentence(said) for said in notices_of_features(records)]
 
 
-def population_facts(population: Population, made: Sequence[Made], groups: Ints) -> PopulationFacts:
-    """State how the models are: who was trained on how much, how well they do, and which are not healthy.
-
-    Audited records of one group are copies of each other.
-    """
+def population_facts(population: Population, made: Sequence[Made]) -> PopulationFacts:
+    """State how the models are: who was trained on how much, how well they do, and which are not healthy."""
+    records = population.records
+    alike = (records.groups * records.classes + records.y)[population.roles.audited]
     each = tuple(
         ModelFacts(
             model=one.model,
@@ -90,7 +89,7 @@ def population_facts(population: Population, made: Sequence[Made], groups: Ints)
         seed=population.seed,
         parameters=made[0].facts.parameters,
         membership_digest=population.membership.digest,
-        contradicted=population.membership.contradicted(groups) or None,
+        contradicted=population.membership.contradicted(alike) or None,
         stacked=True if population.stack > 1 else None,
         queries=full(population.queries),
         accuracy=accuracy(each),

@@ -17,7 +17,7 @@ from reticent.signals.matrix import Signals
 SEVERAL = 8
 """Different numbers said of a record that are alike by chance in no two, and models that are compared."""
 FEW = 3
-"""The same, where a model's numbers are as many as a third of the records, or more."""
+"""The same, where no others have the margin that one of the models gives to the two."""
 FAR = 4.0
 """Standard deviations by which shares must vary more than coins of one kind do, to be called different."""
 
@@ -28,8 +28,8 @@ def data_facts(signals: Signals, name: str, ids: NDArray[np.int64]) -> Data:
     return Data(name=name, kind="outputs", records=signals.records, classes=signals.classes, roles=roles)
 
 
-def population_facts(problem: Problem, groups: NDArray[np.int64], notices: Sequence[str] = ()) -> Population:
-    """State how the models are, as far as their answers show it; records of one group are copies (`copied`)."""
+def population_facts(problem: Problem, contradicted: float, notices: Sequence[str] = ()) -> Population:
+    """State how the models are, as far as their answers show it."""
     models = range(problem.signals.models)
     facts = Population(
         models=problem.signals.models,
@@ -37,7 +37,7 @@ def population_facts(problem: Problem, groups: NDArray[np.int64], notices: Seque
         references=len(problem.references),
         membership_digest=problem.membership.digest,
         shares=_shares(problem.membership.matrix),
-        contradicted=problem.membership.contradicted(groups) or None,
+        contradicted=contradicted or None,
         notices=tuple(notices),
     )
     if not knows(problem.signals):
@@ -83,22 +83,27 @@ def copied(problem: Problem) -> NDArray[np.int64]:
     """``(N,)``: the first record with the same label and all the same answers, of the first models alone.
 
     A record by itself where its answers are few numbers, which may be alike by chance; fewer are enough where a model
-    tells most records apart.
+    tells the copies apart from all others.
     """
     signals, some = problem.signals, slice(None, SEVERAL)
     answers = signals.margins if signals.logits is None else signals.logits
-    apart = np.unique(np.concatenate([signals.margins[[0], block][0, :, 0] for block in signals.blocks()]))
-    enough = FEW if 3 * len(apart) >= signals.records else SEVERAL
-    seen, first = dict[bytes, int](), np.arange(signals.records)
+    every = np.arange(signals.records)
+    seen, first, numbers = dict[bytes, int](), every.copy(), np.zeros_like(every)
     for block in signals.blocks():
         said = np.moveaxis(np.asarray(answers[some, block]), 1, 0)
         said = said.reshape(len(said), -1)
-        numbers = np.count_nonzero(np.diff(np.sort(said[:, : SEVERAL**2], axis=1), axis=1), axis=1) + 1
-        for row in np.flatnonzero(numbers >= enough):
+        numbers[block] = np.count_nonzero(np.diff(np.sort(said[:, : SEVERAL**2], axis=1), axis=1), axis=1) + 1
+        for row in np.flatnonzero(numbers[block] >= FEW):
             told = said[row].tobytes() + signals.labels[block][row].tobytes()
             record = block.start + int(row)
             first[record] = seen.setdefault(blake2b(told, digest_size=16).digest(), record)
-    return first
+    fewest = np.full_like(every, signals.records)
+    for model in range(signals.models)[some]:
+        margins = np.concatenate([signals.margins[[model], block][0, :, 0] for block in signals.blocks()])
+        _, codes, sizes = np.unique(margins, return_inverse=True, return_counts=True)
+        fewest = np.minimum(fewest, sizes[codes])
+    apart = fewest == np.bincount(first, minlength=signals.records)[first]
+    return np.where(apart | (numbers >= SEVERAL), first, every)
 
 
 def _shares(matrix: NDArray[np.bool_]) -> tuple[float, float] | None:

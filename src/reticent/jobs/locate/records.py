@@ -150,7 +150,7 @@ def run(
         source="trained",
         exposure=say_exposure.spoken(count_exposed(measured, job.config.confidence)),
         data=document.data_facts(job.records, population.roles),
-        population=document.population_facts(population, made, job.records.groups[ids]).with_(per_model=()),
+        population=document.population_facts(population, made).with_(per_model=()),
         recipe=told(population.recipe),
         environment=RecordsEnvironment(**dict(work.trained(job, made))),
     )

@@ -77,6 +77,8 @@ def main():
     for seed in known.seeds:
         with tempfile.TemporaryDirectory() as folder:
             audits.append(audited(options | {"seed": seed}, folder))
+    if any(not np.array_equal(done.ids, audits[0][0].ids) for done, _ in audits):
+        raise SystemExit("seeds: each audits other records, whose models cannot be counted together")
     members = np.concatenate([done.membership for done, _ in audits])
     scores = {name: np.concatenate([done.scores[name] for done, _ in audits]) for name in NAMES}
     targets, records = audits[0][0].membership.shape

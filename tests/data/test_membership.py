@@ -102,5 +102,6 @@ def test_how_much_is_contradicted_by_copies():
     assert members.contradicted(np.arange(5)) == 0
     assert members.contradicted(np.array([7, 7, 2, 2, 9])) == 4 / 10  # Both pairs differ in the first model alone.
     assert members.contradicted(np.array([0, 1, 0, 0, 4])) == 6 / 10
-    assert members.contradicted(np.array([7, 7, 2, 2, 9]), models=[1]) == 0
-    assert members.contradicted(np.array([7, 7, 2, 2, 9]), models=[0], records=[0, 2, 4]) == pytest.approx(2 / 3)
+    assert members.contradicted(np.array([7, 7, 2, 2, 9]), models=np.array([1])) == 0
+    some = {"models": np.array([0]), "records": np.array([0, 2, 4])}
+    assert members.contradicted(np.array([7, 7, 2, 2, 9]), **some) == pytest.approx(2 / 3)

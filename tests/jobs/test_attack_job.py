@@ -10,7 +10,9 @@ from rich.console import Console
 
 import reticent
 from reticent.attacks import ATTACKS, needs_models
+from reticent.attacks.base import Problem
 from reticent.errors import CorruptFileError, InputError, SpecError, TooFewReferencesError, UnknownNameError
+from reticent.jobs.attack import audited
 from reticent.jobs.attack import run as attack_outputs
 from reticent.jobs.attacks import build_attacks
 from reticent.jobs.config import chosen, prepare
@@ -23,7 +25,7 @@ from reticent.population.train import train
 from reticent.report.kinds.audit import audit as kind
 from reticent.report.render.terminal import terminal
 from reticent.signals.correctness import reordered
-from reticent.signals.matrix import margin
+from reticent.signals.matrix import Signals, margin
 from reticent.store import Store
 
 MODELS, RECORDS, CLASSES = 8, 120, 3
@@ -135,7 +137,8 @@ def test_copies_contradict_each_other_where_targets_are_audited(brought):
     twice["membership"][:2, : RECORDS // 8], twice["membership"][3:, : RECORDS // 8] = True, True
     done = run(twice, attacks="lira")  # It has no OUT references for these, and audits the others.
     assert len(done.ids) == 2 * RECORDS - RECORDS // 8
-    assert done.document["population"]["contradicted"] == pytest.approx((RECORDS // 4 * 2 - RECORDS // 8) / len(done.ids))
+    told = done.document["population"]["contradicted"]
+    assert told == pytest.approx((RECORDS // 4 * 2 - RECORDS // 8) / len(done.ids))
 
 
 def test_answers_of_few_numbers_are_no_copies(brought):
@@ -471,6 +474,20 @@ def test_up_to_half_of_the_records_are_left_out_for_lira_or_for_attacks_that_are
     assert done.ids.tolist() == list(range(RECORDS))
     with pytest.raises(TooFewReferencesError, match="each record in half of them"):
         run(most, attacks="lira")
+
+
+@pytest.mark.parametrize("names", [[], ["bavaria"]])
+def test_no_record_is_left_out_where_that_would_tell_members(names):
+    rng = np.random.default_rng(0)
+    membership, few = rng.random((7, 2000)) < 0.3, AttackConfig(attacks=tuple(names))
+    said = Signals.from_margins(rng.normal(size=(7, 2000)), np.arange(2000) % 10)
+    # Of the 1,340 that have both kinds of references, whoever is IN one is a member.
+    assert len(audited(Problem.make(said, membership), few)) == 2000
+    apart = Problem.make(said, membership, targets=[0], references=range(1, 7))
+    short = np.isin(membership[1:].sum(axis=0), (0, 6))
+    assert audited(apart, few).tolist() == np.flatnonzero(~short).tolist()
+    membership[:] = rng.random((7, 2000)) < 0.5
+    assert 1600 < len(audited(Problem.make(said, membership), few)) < 1900
 
 
 def test_no_record_is_left_out_that_an_unnamed_lira_can_judge_by_its_options(brought):

@@ -407,7 +407,10 @@ def test_bytes_are_drawn_in_mib_and_not_below_0():
     series = [{"label": "", "estimates": [number(3 * 2**20, -(2**20), 7 * 2**20)]}]
     one = with_panels(DOTS | {"form": "bytes", "x": "memory", "names": ["one"], "series": series}).panels[0]
     assert pictures._known(one, [0], one.series[0].estimates) == [(0, 3, (0, 7))]
-    assert ">memory, MiB<" in panel(with_panels(DOTS | {"form": "bytes", "x": "memory"}), 0)
+    many = {"label": "", "estimates": [number(1500 * 2**20, 2**30, 2**31)]}
+    svg = panel(with_panels(DOTS | {"form": "bytes", "x": "memory", "names": ["one"], "series": [many]}), 0)
+    assert ">memory, MiB<" in svg
+    assert ">2,000<" in svg
 
 
 def test_names_of_rows_stand_once_where_panels_have_the_same():

@@ -117,7 +117,10 @@ class Membership:
         return self.matrix if np.array_equal(models, np.arange(self.models)) else self.matrix[models]
 
     def contradicted(
-        self, groups: NDArray[np.int64], models: ArrayLike | None = None, records: ArrayLike | None = None
+        self,
+        groups: NDArray[np.int64],
+        models: NDArray[np.int64] | None = None,
+        records: NDArray[np.int64] | None = None,
     ) -> float:
         """Tell in which share of some models and records, by default all, the record has a copy that is the other.
 
@@ -126,8 +129,8 @@ class Membership:
         _, codes, sizes = np.unique(groups, return_inverse=True, return_counts=True)
         judged = codes if records is None else codes[records]
         copies, shares = np.flatnonzero(sizes[codes] > 1), []
-        for row in self.matrix if models is None else map(self.matrix.__getitem__, np.asarray(models)):
-            inside = np.bincount(codes[copies[row[copies]]], minlength=len(sizes))
+        for model in range(self.models) if models is None else models:
+            inside = np.bincount(codes[copies[self.matrix[model][copies]]], minlength=len(sizes))
             shares.append(((inside > 0) & (inside < sizes))[judged].mean())
         return float(np.mean(shares))
 

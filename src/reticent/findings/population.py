@@ -164,8 +164,8 @@ class Population(Finding):
     """Only where records differ, by more than chance allows, in which share of the models was trained on them: the
     least and the largest share."""
     contradicted: Annotated[Share | None, LeftOut] = None
-    """Only where records have exact copies, with the same label: the share of members and non-members of which a copy is
-    the other of the two, over all targets and the records that are audited. Of these nothing can be found."""
+    """Only where records have exact copies, with the same label: the share of members and non-members of which a copy
+    is the other of the two, over all targets and the records that are audited. Of these nothing can be found."""
     stacked: Annotated[Literal[True] | None, LeftOut] = None
     "Only where models were trained as one batched computation; trained alone, their last bits may be others."
     queries: Annotated[Plain | None, LeftOut] = None

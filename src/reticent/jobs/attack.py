@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from reticent import scratch, user_files
 from reticent.attacks import ATTACKS, Offer, check_references, lacking_references
+from reticent.attacks.balance import NEARLY
 from reticent.attacks.base import Inputs, Problem
 from reticent.auditing.loss_tail import loss_tail
 from reticent.data.membership import Membership
@@ -320,6 +321,8 @@ MOST_UNAUDITED = 0.5
 halves of 8 models leave 7 % of the records without a reference of one kind for some model, those of 5 models 38 %."""
 MOST_FOR_MORE = 0.15
 """The largest share that is left out so that further attacks can run, too."""
+MOST_TELLING = 0.001
+"""The largest share of either where what is left out tells members (`_telling`): that moves an AUC by less."""
 
 
 def alike(signals: Signals) -> list[list[int]]:
@@ -339,6 +342,8 @@ def audited(problem: Problem, config: AttackConfig) -> NDArray[np.int64]:
     """Choose which records are audited: those for which the named attacks, or else the strongest, have references.
 
     All attacks get the same records, so that they can be compared. All records where too many would be left out.
+    Where records are in far more, or far fewer, than half of the models, these are few: else the AUC of BaVarIA would
+    be 0.33 with 7 models of 30 % of the records and nothing to find.
     """
     every, named = np.arange(problem.signals.records), bool(config.attacks) and not config.every_attack
     specs = build_attacks(config if named else config.replace(attacks=()), _possible(problem.signals))
@@ -347,11 +352,26 @@ def audited(problem: Problem, config: AttackConfig) -> NDArray[np.int64]:
     short = np.any([*lacking.values()], axis=0) if named else lacking["lira"]
     if short.mean() > MOST_UNAUDITED:
         return every
+    telling = _telling(problem, ~short)
+    if telling and short.mean() > MOST_TELLING:
+        return every
     for more in () if named else lacking.values():
-        if (short | more).mean() <= MOST_FOR_MORE:
+        if (short | more).mean() <= (MOST_TELLING if telling else MOST_FOR_MORE):
             short |= more
     members = problem.membership.matrix[:, ~short].mean(axis=1)
     return every[~short] if 0 < members.min() <= members.max() < 1 else every
+
+
+def _telling(problem: Problem, kept: NDArray[np.bool_]) -> bool:
+    """Tell whether a target's references say who is its member, once records in too few or too many models are gone.
+
+    Of a record in two models, a target among them has one IN reference: where those in one model are gone, and no other
+    record has one, it is a member. At the other end it is none; where half of the memberships are true, these two
+    mirror each other.
+    """
+    if not np.isin(problem.targets, problem.references).any():
+        return False
+    return bool(abs(problem.membership.of(problem.references)[:, kept].mean() - 0.5) > NEARLY)
 
 
 def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], dict[str, str]]:

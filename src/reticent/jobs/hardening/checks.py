@@ -116,8 +116,9 @@ class Ready:
 
     def right(self, seen: Seen) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tell which of the members, and of the non-members, a network labels correctly."""
-        correct, row = seen.accuracy(self.sorted.records.y[self.before.roles.audited]), self.membership.matrix[-1]
-        return correct[row], correct[~row]
+        correct = seen.accuracy(self.sorted.records.y[self.before.roles.audited])
+        members = self.membership.matrix[self.target]
+        return correct[members], correct[~members]
 
     def ask(self, network: nn.Module) -> Seen:
         """Ask a network about the audited records."""

@@ -243,7 +243,7 @@ def _dots(axes: Axes, one: DotsPanel) -> None:
 def _ticks(one: LinesPanel | DotsPanel) -> FuncFormatter:
     if one.form == "share":
         return FuncFormatter(lambda y, _: level(round(y, 9)) if -1e-9 <= y <= 1 + 1e-9 else "")
-    return FuncFormatter(lambda y, _: f"{y:.3g}".replace("-", "−"))
+    return FuncFormatter(lambda y, _: (f"{y:,.0f}" if abs(y) >= 1000 else f"{y:.3g}").replace("-", "−"))
 
 
 def _cloud(axes: Axes, one: CloudPanel) -> None:

@@ -276,6 +276,14 @@ def set_aside(folder: Path, form: Form) -> Path | None:
     return aside if there(aside / form.numbers) else None
 
 
+def replacing(folder: Path, form: Form) -> str:
+    """Say that a report which is set aside will be replaced; empty where there is none."""
+    aside = set_aside(folder, form)
+    if aside is None:
+        return ""
+    return f"{folder} holds an earlier report: it lies in {aside} until this one is written, which replaces it"
+
+
 def _own(folder: Path, form: Form, kind: str = "md") -> list[Path]:
     """List the files of a report that reticent wrote, the numbers first.
 

@@ -302,6 +302,10 @@ class AuditDocument(Document):
             agree("verdict.confidence", one.confidence, said.confidence)
         return self
 
+    def unplaced(self) -> Self:
+        """Return a copy that names no folder."""
+        return self.with_(environment=self.environment.with_(out=None))
+
     @property
     def sentence(self) -> str:
         """The verdict in one sentence."""

@@ -69,6 +69,11 @@ class Document(Finding):
             raise InputError(f"{f'{where}: ' if where else ''}{what}: {CHANGED}") from None
 
 
+    def unplaced(self) -> Self:
+        """Return a copy for a report that lies in no folder."""
+        return self
+
+
 class Spoken(Document):
     """A document whose finding is told in one sentence."""
 

@@ -68,7 +68,6 @@ class Document(Finding):
             what = told(error) if isinstance(error, ValidationError) else "nested too deeply, or no plain values"
             raise InputError(f"{f'{where}: ' if where else ''}{what}: {CHANGED}") from None
 
-
     def unplaced(self) -> Self:
         """Return a copy for a report that lies in no folder."""
         return self

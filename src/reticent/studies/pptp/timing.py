@@ -11,15 +11,15 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
 from reticent.errors import ModelError
 from reticent.population.population import Population
+from reticent.population.training_run import state
 from reticent.population.worker import Maker
 from reticent.procedures import PROCEDURES
 from reticent.procedures.base import undefended
 from reticent.procedures.costs import cut
-from reticent.store import Run, Store
+from reticent.store import Store
 from reticent.torch_state import fixed
 from reticent.training.memory import peak
 
@@ -55,16 +55,12 @@ def timed(population: Population, store: Store, device: str, first: str | None) 
             made = entry.train(recipe, materials, streams)
         else:
             run = store.whole(first)
-            made = entry.repair(_state(run, "weights"), _state(run, "initial"), recipe, materials, streams, None)
+            made = entry.repair(state(run, "weights"), state(run, "initial"), recipe, materials, streams, None)
         if cuda:
             torch.cuda.synchronize()
     seconds = time.perf_counter() - started
     tuning = [stage.seconds for stage in made.facts.stages if stage.name == "tuning"]
     return Taken(seconds, memory.bytes, tuning[0] if tuning else seconds)
-
-
-def _state(run: Run, kind: str) -> dict[str, Tensor]:
-    return {name: torch.from_numpy(value) for name, value in run.arrays(f"{kind}.safetensors").items()}
 
 
 def alone(population: Population, store: Store, device: str, first: str | None) -> Taken:

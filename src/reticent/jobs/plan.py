@@ -26,7 +26,7 @@ from reticent.population.executors.base import stacks
 from reticent.population.population import Population
 from reticent.population.train import found
 from reticent.population.worker import Maker
-from reticent.procedures import PROCEDURES, Trained, entry
+from reticent.procedures import Trained, entries, entry
 from reticent.procedures.costs import cut
 from reticent.samplers.shuffle import Shuffle
 from reticent.store import Store, at
@@ -145,7 +145,7 @@ def _probe(
     """
     maker = Maker(population, store, device)
     recipe = population.recipe
-    procedure, proves = entry(recipe), _proves(recipe)
+    procedure, proves = entry(recipe), any(one.proves for one in entries(recipe).values())
     short = procedure.short(recipe)
     materials, streams = maker.materials(0), Streams(population.seed, 0)
     clock = [time.perf_counter()]
@@ -195,13 +195,6 @@ def _probes(population: Population, store: Store, device: str, trained: Trained)
         size = int(share * said.numel()) * said.element_size() + 8 * len(maker.audited) + FILES_BYTES // 8
         found.append(_Probed(left, share * (time.perf_counter() - started), size))
     return found
-
-
-def _proves(recipe: Recipe) -> bool:
-    """Tell whether a training, or its second stage, looks for the noise of an epsilon."""
-    inner = getattr(recipe.procedure, "inner", None)
-    methods = [recipe.procedure.method] + ([] if inner is None else [inner.method])
-    return any(PROCEDURES[method].proves for method in methods)
 
 
 def _bytes(tensors: Mapping[str, Tensor]) -> int:

@@ -16,7 +16,7 @@ from reticent.errors import ModelError
 from reticent.population.population import Population
 from reticent.population.training_run import state
 from reticent.population.worker import Maker
-from reticent.procedures import PROCEDURES
+from reticent.procedures import PROCEDURES, entry
 from reticent.procedures.base import undefended
 from reticent.procedures.costs import cut
 from reticent.store import Store
@@ -44,18 +44,18 @@ def timed(population: Population, store: Store, device: str, first: str | None) 
     """Train the first model of a population, or repair the one of a run; kernels are warm and garbage is collected."""
     maker = Maker(population, store, device)
     recipe, materials, streams = population.recipe, maker.materials(0), population.streams(0)
-    entry, cuda = PROCEDURES[recipe.procedure.method], torch.device(device).type == "cuda"
+    procedure, cuda = entry(recipe), torch.device(device).type == "cuda"
     PROCEDURES["plain"].train(cut(undefended(recipe), 1), materials, streams)
     gc.collect()
     if cuda:
         torch.cuda.synchronize()
     started = time.perf_counter()
     with peak(torch.device(device)) as memory, streams.lent("training"):
-        if first is None or entry.repair is None:
-            made = entry.train(recipe, materials, streams)
+        if first is None or procedure.repair is None:
+            made = procedure.train(recipe, materials, streams)
         else:
             run = store.whole(first)
-            made = entry.repair(state(run, "weights"), state(run, "initial"), recipe, materials, streams, None)
+            made = procedure.repair(state(run, "weights"), state(run, "initial"), recipe, materials, streams, None)
         if cuda:
             torch.cuda.synchronize()
     seconds = time.perf_counter() - started

@@ -17,7 +17,8 @@ from reticent.procedures.user import Function
 from reticent.spec import Spec
 from reticent.training.recipe import Recipe
 
-METHODS: dict[str, Mapping[str, ArchitectureEntry] | Entries] = {"architecture": ARCHITECTURES, **PARTS}
+Table = Mapping[str, ArchitectureEntry] | Entries
+METHODS: dict[str, Table] = {"architecture": ARCHITECTURES, **PARTS}
 OF_YOURS = {Factory.method, Function.method}
 """Entries that stand for code of the user's, which is asked for by its own name."""
 
@@ -75,7 +76,7 @@ def _table(value: Any) -> Options:
     return dict(value) if isinstance(value, Mapping) else {"name": value}
 
 
-def _method(part: str, table: Mapping[str, Any], options: Options) -> Spec:
+def _method(part: str, table: Table, options: Options) -> Spec:
     rest = dict(options)
     name = rest.pop("name", None)
     if "inner" in rest and part == "procedure":

@@ -271,6 +271,7 @@ def test_nothing_is_written_without_a_folder(brought, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.words
 def test_the_three_files_are_written(brought, tmp_path):
     done = run(brought, attacks=["loss"], out=tmp_path / "out", name="my outputs")
     assert sorted(path.name for path in done.files) == ["audit.json", "records.csv", "report.html"]

@@ -87,12 +87,14 @@ class _Method(TwoStage):
         masks, histories = whole(prunable(model, spec.skip)), list[History]()
         for number in range(spec.rounds):
             state = snapshot(model)
-            with costs.stage(f"round {number}"), named(f"prune, round {number}"):
-                start = Start(masked(state, masks), masks)
-                made = entry.train(its, replace(materials, start=start), tuning(streams, f"round {number}"))
+            with costs.stage(f"round {number}"):
+                with named(f"prune, round {number}"):
+                    start = Start(masked(state, masks), masks)
+                    made = entry.train(its, replace(materials, start=start), tuning(streams, f"round {number}"))
                 histories.append(made.history)
                 model.load_state_dict(made.model.state_dict())
-                masks = _pruned(model, found, masks, number + 1, spec, streams)
+                with named(f"prune, round {number + 1}"):
+                    masks = _pruned(model, found, masks, number + 1, spec, streams)
         facts = ProcedureFacts(sparsity=left(model, masks, spec.rounds, spec.skip))
         artefacts = {MASK + name: mask for name, mask in masks.items()}
         return SetBack(

@@ -19,7 +19,7 @@ from typing import Any
 from reticent import user_files
 from reticent.errors import InputError, StoreError, UnwrittenError
 from reticent.findings.base import Document
-from reticent.report.files import Content, make_folder, move_files, there, write_files
+from reticent.report.files import Content, check_writable, move_files, there, write_files
 
 log = logging.getLogger(__name__)
 
@@ -159,14 +159,14 @@ class Output:
 
     @classmethod
     def take(cls, folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str = "html") -> "Output":
-        """Check a folder as `check_folder` does, make it, and set aside the report that is there."""
+        """Check a folder as `check_folder` does, and begin."""
         check_folder(folder, form, inputs, kind)
-        make_folder(folder)
         return cls.begin(folder, form, kind)
 
     @classmethod
     def begin(cls, folder: Path, form: Form, kind: str = "html") -> "Output":
-        """Set aside the report that is in a folder before the work."""
+        """Check before the work that a folder can be written to, and set aside the report that is there."""
+        check_writable(folder)
         move_files(_own(folder, form, kind), folder / EARLIER)
         return cls(folder, form, kind)
 

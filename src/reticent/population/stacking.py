@@ -86,13 +86,12 @@ def chosen(population: Population, store: Store, wish: int | Literal["auto"] | N
 
 def _begun(population: Population, store: Store) -> bool:
     """Tell whether a store has any model of a population, or of what comes first in its training."""
-    stages = [population, *population.earlier]
-    return any(store.ended(stage.training_id(m)) for stage in stages for m in range(population.models))
+    return any(store.ended(stage.training_id(m)) for stage in population.stages for m in range(population.models))
 
 
 def stackable(population: Population) -> bool:
     """Tell whether the first training of a population can be stacked."""
-    recipe = [population, *population.earlier][-1].recipe
+    recipe = population.stages[-1].recipe
     if entry(recipe).together is None or OBJECTIVES[recipe.objective.method].asks_in_training:
         return False
     return _tried(recipe, population.records)

@@ -1,3 +1,4 @@
+import asyncio
 import os
 import signal
 import threading
@@ -52,16 +53,22 @@ def test_each_verb_says_what_it_keeps(capsys, words, kept):
     assert capsys.readouterr().err.startswith(f"reticent: interrupted; {kept}")
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
-def test_a_signal_is_known_where_compiled_code_made_ctrl_c_of_it(capsys, number, code):
+@pytest.mark.parametrize("made", [KeyboardInterrupt, RuntimeError, asyncio.CancelledError, SystemExit])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_a_signal_is_known_where_compiled_code_made_another_exception_of_it(capsys, number, code, made):
     def ran(*_, **__):
         try:
             ask(number)
         except KeyboardInterrupt:
-            raise KeyboardInterrupt from None
+            raise made from None
 
     assert guarded(ran) == code
-    assert ("ended by" in capsys.readouterr().err) == (number != signal.SIGINT)
+    assert "ended by" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_told_as_ctrl_c(capsys):
+    assert guarded(lambda *_, **__: ask(signal.SIGINT)) == 130
+    assert "reticent: interrupted" in capsys.readouterr().err
 
 
 def test_a_signal_that_is_ignored_stays_ignored_as_nohup_wants_it():

@@ -25,7 +25,7 @@ class Terminated(KeyboardInterrupt):
 def heard() -> Iterator[None]:
     """Raise `Terminated` in the block where the process is asked to end; a signal that is ignored stays ignored.
 
-    It leaves the block even where compiled code, as that of Ray, made a plain Ctrl-C of it on its way.
+    It leaves the block even where compiled code, as that of Ray, made another exception of it on its way.
     """
     came: list[int] = []
 
@@ -39,7 +39,7 @@ def heard() -> Iterator[None]:
         signal.signal(one, terminate)
     try:
         yield
-    except KeyboardInterrupt:
+    except BaseException:
         if came:
             raise Terminated(came[0]) from None
         raise

@@ -79,8 +79,8 @@ def test_too_few_references_say_how_many_are_missing():
     known = Membership.draw(2, 40, 0)
     words = (
         r"lira: expected at least 1 IN and 1 OUT references for every record, but target 0 has fewer for 40 of 40 "
-        r"records: record 0 has . IN and . OUT, so . IN and . OUT are missing: train more models, each on a random "
-        r"half of the records: 4 in all are then enough"
+        r"records: record 0 has . IN and . OUT, so . IN and . OUT are missing: train more models, with each "
+        r"record in half of them, as reticent.Membership.draw\(models, records, seed\) does: 4 in all are then enough"
     )
     with pytest.raises(TooFewReferencesError, match=words):
         check_membership("lira", known)
@@ -93,7 +93,7 @@ def test_too_few_references_count_records_and_leave_the_target_out():
     known[0, 0] = False
     words = (
         r"4 IN and 4 OUT .* target 1 has fewer for 1 of 8 records: record 0 has 3 IN and 6 OUT, so 1 IN and 0 OUT "
-        r"are missing: train models each on a random half of the records: 10 such are enough, while some records are "
+        r"are missing: train models with each record in half of them, .*: 10 such are enough, while some records are "
         r"in too few or too many of these 10, or "
     )
     spec = Lira(variance="per-record")

@@ -443,23 +443,35 @@ def test_a_few_records_without_references_are_left_out_of_every_attack(brought, 
     assert "roles" not in whole.document["data"]
 
 
-def test_records_without_references_are_named_where_they_are_many_or_an_attack_is_asked_for(brought):
-    many = list(range(24))
-    done = run(lacking(brought, many))
+def test_up_to_half_of_the_records_are_left_out_for_lira_or_for_attacks_that_are_asked_for(brought):
+    many = lacking(brought, list(range(24)))
+    assert run(many).ids.tolist() == run(many, attacks="lira").ids.tolist() == list(range(24, RECORDS))
+    assert run(many, attacks="loss").ids.tolist() == list(range(RECORDS))
+    most = lacking(brought, list(range(61)))
+    done = run(most)
     assert [one["name"] for one in done.document["left_out"]] == ["lira", "rmia", "bavaria", "learned"]
-    remedy = "or leave out the 24 records that are short for some target (0, 1, 2, 3, 4, ...)"
-    assert remedy in done.document["left_out"][0]["sentence"]
     assert done.ids.tolist() == list(range(RECORDS))
-    with pytest.raises(TooFewReferencesError, match=r"or leave out the 3 records that are short .* \(3, 17, 40\), or"):
-        run(lacking(brought, FEW), attacks="lira")
+    with pytest.raises(TooFewReferencesError, match="each record in half of them"):
+        run(most, attacks="lira")
+
+
+def test_fewer_records_are_left_out_for_learned_than_for_lira(brought):
+    membership = brought["membership"].copy()
+    membership[:, :24] = np.arange(MODELS)[:, None] < 2  # Enough for LiRA alone.
+    done = run(brought | {"membership": membership})
+    assert [one["name"] for one in done.document["left_out"]] == ["learned"]
+    assert done.ids.tolist() == list(range(RECORDS))
+    membership[:, 18:24] = brought["membership"][:, 18:24]
+    assert run(brought | {"membership": membership}).ids.tolist() == list(range(18, RECORDS))
 
 
 def test_other_options_are_a_remedy_only_where_they_need_less(brought):
-    never = lacking(brought, FEW)
+    never = lacking(brought, list(range(RECORDS - 20)))
     with pytest.raises(TooFewReferencesError, match=r", or choose options that need fewer$"):
         run(never, attacks="lira")
-    assert "lira" in run(never, attacks="lira", options={"lira": {"mode": "offline"}}).scores
-    with pytest.raises(TooFewReferencesError, match=r"some target \(3, 17, 40\)$"):
+    few = run(lacking(brought, FEW), attacks="lira", options={"lira": {"mode": "offline"}})
+    assert few.ids.tolist() == list(range(RECORDS))
+    with pytest.raises(TooFewReferencesError, match=r"of these 8$"):
         run(never | {"membership": ~never["membership"]}, attacks="lira")
 
 

@@ -1,7 +1,7 @@
 import copy
 import re
 
-from audit_forms import markdown, terminal
+from audit_forms import html, markdown, terminal
 
 from reticent.report.kinds.method import used
 
@@ -34,6 +34,18 @@ def test_terminal_shows_markup_as_text(document):
     assert "[red]lira[/red]" in text
     assert "[bold]x[/bold]" in text
     assert "\x1b" not in text
+
+
+def test_the_verdict_says_which_models_were_audited_and_what_its_attacker_needs(document):
+    document = copy.deepcopy(document)
+    first, models = document["attacks"][0], document["population"]["models"]
+    for strong, needs in ((True, ", and train others like it, can learn"), (False, "may query such a model can learn")):
+        first["strong"] = strong
+        (said,) = re.findall(r"Anyone who .*", html(document))
+        assert needs in said
+        assert f"The {models} models were trained for this audit: one that you ship is not among them." in said
+    brought = document["population"] | {"targets": [0], "models": models}
+    assert "trained for this audit" not in html(document | {"population": brought})
 
 
 def test_markdown_has_the_table_and_the_limits(older):

@@ -403,6 +403,18 @@ def test_bars_of_shares_end_where_shares_do():
         ]
 
 
+def test_bytes_are_drawn_in_mib_and_not_below_0():
+    series = [{"label": "", "estimates": [number(3 * 2**20, -(2**20), 7 * 2**20)]}]
+    one = with_panels(DOTS | {"form": "bytes", "x": "memory", "names": ["one"], "series": series}).panels[0]
+    assert pictures._known(one, [0], one.series[0].estimates) == [(0, 3, (0, 7))]
+    assert ">memory, MiB<" in panel(with_panels(DOTS | {"form": "bytes", "x": "memory"}), 0)
+
+
+def test_names_of_rows_stand_once_where_panels_have_the_same():
+    svg, _ = files(with_panels(DOTS, DOTS, DOTS | {"names": ["three", "four"]}))
+    assert [svg.count(f">{name}<") for name in ("one", "two", "three", "four")] == [1, 1, 1, 1]
+
+
 def test_a_panel_of_one_series_without_a_label_is_told_without_one():
     series = [{"label": "", "estimates": [{"mean": 0.5, "interval": None}]}]
     (one,) = with_panels({"kind": "dots", "title": "AUC", "names": ["a"], "series": series}).panels

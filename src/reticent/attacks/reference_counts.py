@@ -7,14 +7,11 @@ from numpy.typing import NDArray
 
 from reticent.attacks.base import Needs, Rows
 from reticent.data.membership import Membership
-from reticent.data.records import listed
 from reticent.errors import TooFewReferencesError, UnequalSharesError
 
 Counts = NDArray[np.int64]
 UNFAIR, MATERIAL = 1e-6, 1.5
 """How improbable under fair draws, and how many times as large, a variance of counts is that is refused."""
-FEW = 0.5
-"""Up to this share of the records, leaving out those that are short is named as a remedy."""
 CHEAPEST = Needs(references_out=1)
 """What any attack needs that compares models and has options, with those that need least."""
 
@@ -63,8 +60,7 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
             "each on a half of the records of its own"
         )
     cheapest = lacking(CHEAPEST, membership, targets, references)
-    short_of = lacking(needs, membership, targets, references)
-    remedy = _remedy(needs, short_of, len(references), options=not cheapest.any())
+    remedy = _remedy(needs, len(references), options=not cheapest.any())
     raise TooFewReferencesError(f"{method}: {_shortage(needs, *worst, short=most)}: {remedy}")
 
 
@@ -110,19 +106,15 @@ def _shortage(needs: Needs, target: int, inside: Counts, outside: Counts, short:
     )
 
 
-def _remedy(needs: Needs, short: NDArray[np.bool_], models: int, *, options: bool) -> str:
-    """Say what helps: models enough, evenly divided; fewer records where few are short; other options if enough."""
+def _remedy(needs: Needs, models: int, *, options: bool) -> str:
+    """Say what helps: models enough, evenly divided; or other options if enough."""
     enough = 2 * (max(needs.references_in, needs.references_out) + 1)
-    remedies = [f"train more models, each on a random half of the records: {enough} in all are then enough"]
+    drawn = f"with each record in half of them, as reticent.Membership.draw(models, records, seed) does: {enough}"
+    remedies = [f"train more models, {drawn} in all are then enough"]
     if models >= enough:
         remedies = [
-            f"train models each on a random half of the records: {enough} such are enough, while some records are in "
-            f"too few or too many of these {models}"
+            f"train models {drawn} such are enough, while some records are in too few or too many of these {models}"
         ]
-    if short.mean() <= FEW:
-        remedies.append(
-            f"leave out the {short.sum()} records that are short for some target ({listed(np.flatnonzero(short))})"
-        )
     if options and not needs.replicas:
         remedies.append("choose options that need fewer")
     return ", or ".join(remedies)

@@ -101,7 +101,8 @@ def unaudited(left: Ints, records: int) -> list[str]:
         f"{len(left):,} of {records:,} records {agree(len(left), 'was', 'were')} left out of every attack "
         f"({listed(left)}): the strongest attacks need, besides the target, models that were trained on a record and "
         f"models that were not, and here there are too few of one kind. How exposed "
-        f"{agree(len(left), 'it is', 'they are')} is not known."
+        f"{agree(len(left), 'it is', 'they are')} is not known. Models with each record in half of them "
+        "(reticent.Membership.draw) leave none out."
     ]
 
 

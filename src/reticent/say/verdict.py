@@ -11,7 +11,7 @@ from reticent.auditing.verdict import (
     too_few,
 )
 from reticent.findings.attack import Audit
-from reticent.findings.audit import Leak, Reason, Verdict
+from reticent.findings.audit import AuditDocument, Leak, Reason, Verdict
 from reticent.findings.numbers import OverallRate, Statistic
 from reticent.findings.population import Population
 from reticent.rounding import around, decimals, fraction, joined, level, percent, percent_beside
@@ -95,10 +95,20 @@ def word(said: Verdict) -> str:
     return BACKWARDS if said.reason is Reason.BACKWARDS else WORDS[said.leak]
 
 
-def meaning(said: Verdict, population: Population, what: str) -> str:
-    """Say what follows for whoever reads the verdict."""
+def meaning(document: AuditDocument, what: str) -> str:
+    """Say what follows for whoever reads the verdict, and which models it is about."""
+    told, population = _meaning(document, what), document.population
+    if population.targets is not None:
+        return told
+    return f"{told} The {population.models} models were trained for this audit: one that you ship is not among them."
+
+
+def _meaning(document: AuditDocument, what: str) -> str:
+    said, population = document.verdict, document.population
     if said.leak is Leak.FOUND or said.reason is Reason.BACKWARDS:
-        return f"Anyone who may query such a model can learn of some {what}s that they were used to train it."
+        compared = any(one.name == said.attack and one.strong for one in document.attacks)
+        can = "may query such a model, and train others like it," if compared else "may query such a model"
+        return f"Anyone who {can} can learn of some {what}s that they were used to train it."
     if said.leak is Leak.NOT_FOUND:
         return "This holds for the attacks that were tried; others may find more."
     if said.reason in {Reason.SHIFT, Reason.UNCOMPARED}:

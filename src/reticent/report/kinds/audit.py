@@ -114,7 +114,7 @@ def _banner(document: AuditDocument, name: b.Name, word: str, *, listed: bool) -
     said, population, what = document.verdict, document.population, noun(document.data.unit)
     could = None if document.control is None else document.control.detectable
     power = "" if could is None or said.leak is Leak.FOUND else f"{detectable(could)} "
-    meaning = f"{say.meaning(said, population, what)} {power}"
+    meaning = f"{say.meaning(document, what)} {power}"
     sick = population.unlearned
     warning: b.Text = (
         b.Strong(f"{sick} of {plural(population.models, 'model')} did not learn."),

@@ -2,6 +2,7 @@
 
 import io
 import math
+import textwrap
 from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
@@ -26,6 +27,11 @@ LABELS, DIGITS = 9, 3
 """Most labels on a logarithmic axis, less one, and the digits of each."""
 ACROSS = 3
 """Panels side by side in a figure's file."""
+LINE = 26
+"""Characters of a line of a row's name, which may take two."""
+MIB = 2**20
+POSITIVE = {"share", "seconds", "bytes"}
+"""Forms of numbers that are never below 0."""
 DARK = (
     *("#e7ecf1", "#a5b0bc", "#2d3742", "#11161c"),
     *("#5ab6ee", "#ff9257", "#38c79d", "#e79ac6", "#e8bd4f", "#a9b4c0", "#b7a3ec", "#d0a283"),
@@ -54,8 +60,11 @@ def files(figure: Figure) -> tuple[str, bytes]:
         made = Canvas(figsize=(across * WIDTH / 72, down * tall / 72), dpi=72, layout="constrained")
         FigureCanvasSVG(made)
         grid = made.subplots(down, across, squeeze=False).ravel()
-        for axes, one in zip(grid, panels, strict=False):
+        for i, (axes, one) in enumerate(zip(grid, panels, strict=False)):
             _draw(axes, one)
+            left = panels[i - 1] if i % across else None
+            if isinstance(one, DotsPanel) and isinstance(left, DotsPanel) and left.names == one.names:
+                axes.set_yticklabels([])  # They stand to the left.
             axes.set_title(short(one.title, 60), fontsize=11, color=INK, loc="left")
         for axes in grid[len(panels) :]:
             axes.set_axis_off()
@@ -124,7 +133,8 @@ def _draw(axes: Axes, one: AnyPanel) -> None:
             _cloud(axes, one)
         case DensityPanel():
             _density(axes, one)
-    axes.set(xlabel=one.x, ylabel=one.y)
+    unit = ", MiB" * (one.form == "bytes")
+    axes.set(xlabel=one.x + unit * isinstance(one, DotsPanel), ylabel=one.y + unit * isinstance(one, LinesPanel))
 
 
 def _legend(figure: Canvas) -> None:
@@ -176,18 +186,34 @@ def _apart(places: Collection[float]) -> list[float]:
 def _known(
     one: LinesPanel | DotsPanel, places: Sequence[float], estimates: Sequence[SeedsEstimate | None]
 ) -> list[tuple[float, float, Interval | None]]:
-    """Take the places that have a number, with the number and its interval; that of a share ends at 0 and 1."""
-    least, most = (0.0, 1.0) if one.form == "share" else (-math.inf, math.inf)
+    """Take the places that have a number, with the number and its interval, cut where no such number can lie."""
+    least, most = 0.0 if one.form in POSITIVE else -math.inf, 1.0 if one.form == "share" else math.inf
+    unit = _unit(one)
     return [
-        (x, e.mean, None if e.interval is None else (max(least, e.interval[0]), min(most, e.interval[1])))
+        (
+            x,
+            e.mean / unit,
+            None if e.interval is None else (max(least, e.interval[0]) / unit, min(most, e.interval[1]) / unit),
+        )
         for x, e in zip(places, estimates, strict=True)
         if e is not None and e.mean is not None
     ]
 
 
+def _unit(one: AnyPanel) -> int:
+    """Give what the numbers are drawn in multiples of."""
+    return MIB if one.form == "bytes" else 1
+
+
 def _levels(line: Callable[..., Any], one: LinesPanel | DotsPanel) -> None:
     for k, each in enumerate(one.levels):
-        line(each.value, color=MUTED, linewidth=1.1, dashes=((4, 3), (1.5, 2), (7, 2))[k % 3], label=each.label)
+        line(
+            each.value / _unit(one),
+            color=MUTED,
+            linewidth=1.1,
+            dashes=((4, 3), (1.5, 2), (7, 2))[k % 3],
+            label=each.label,
+        )
 
 
 def _dots(axes: Axes, one: DotsPanel) -> None:
@@ -201,7 +227,11 @@ def _dots(axes: Axes, one: DotsPanel) -> None:
         xs, ys = [mean for _, mean, _ in known], [y for y, _, _ in known]
         axes.plot(xs, ys, MARKERS[k % len(MARKERS)], label=each.label, color=colour, **style)
     _levels(axes.axvline, one)
-    axes.set_yticks(range(len(one.names)), [short(name, 30) for name in one.names], color=INK)
+    axes.set_yticks(
+        range(len(one.names)),
+        [textwrap.fill(name, LINE, max_lines=2, placeholder=" …") for name in one.names],
+        color=INK,
+    )
     axes.set_ylim(max(len(one.names), 1) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)

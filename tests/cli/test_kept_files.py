@@ -376,10 +376,10 @@ def test_the_report_of_another_study_is_told_before_it_is_replaced(tmp_path):
 def test_what_was_found_is_told_where_it_cannot_be_written(command, outputs, monkeypatch):
     outputs()
 
-    def full(folder):
+    def full(folder, *_):
         raise StoreError(f"expected to write {folder}, got {os.strerror(errno.ENOSPC)}")
 
-    monkeypatch.setattr("reticent.report.files.make_folder", full)
+    monkeypatch.setattr("reticent.report.output.write_files", full)
     code, out, err = command(f"{ATTACK} --out here")
     assert (code, os.strerror(errno.ENOSPC) in err) == (2, True)
     with np.load("outputs.npz") as arrays:

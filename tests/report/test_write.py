@@ -150,6 +150,20 @@ def test_a_refused_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch
     assert list(tmp_path.iterdir()) == [path]
 
 
+def test_a_full_disk_is_known_before_the_work(tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    Output.take(out, AUDIT)
+    assert list(out.iterdir()) == []
+
+    def refuse(handle):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(files.os, "fsync", refuse)
+    with pytest.raises(StoreError, match=r"expected to write .*out, got No space left on device: free"):
+        Output.take(out, AUDIT)
+    assert list(out.iterdir()) == []
+
+
 def test_an_error_while_writing_leaves_the_old_file(tmp_path):
     path = tmp_path / "records.csv"
     path.write_text("old")

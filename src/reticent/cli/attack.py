@@ -60,6 +60,7 @@ def attack(
     from reticent.jobs.score_files import check_scores, save_scores
     from reticent.jobs.signals_file import read_signals
     from reticent.options import DataOptions, spelled
+    from reticent.report.files import ready
     from reticent.report.output import AUDIT, check_folder
     from reticent.say.audit import not_looked_at
 
@@ -75,6 +76,8 @@ def attack(
     brought = read_signals(signals, chosen.group_by)
     if records is not None:
         brought = replace(brought, records=load(records, **read_as))
+    if scores:
+        ready(scores.parent)
     say(*not_looked_at(brought.ungrouped))
     done = reported(AUDIT, lambda screen: run(brought, chosen, out, signals.name, screen.stage), out)
     if not scores:

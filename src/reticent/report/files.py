@@ -15,6 +15,8 @@ from reticent.interrupts import held_back
 
 Content = str | bytes | Iterable[str]
 """Of a file: whole, or text a piece at a time."""
+PROBE = 2**20
+"""Bytes, about those of a report."""
 DIGITS = 8
 """Of a temporary file's name."""
 ADVICE = {
@@ -38,6 +40,18 @@ def make_folder(folder: Path) -> None:
         raise StoreError(_refusal(folder, error)) from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise StoreError(_refusal(folder, PermissionError(errno.EACCES, "a folder that cannot be written to")))
+
+
+def ready(folder: Path) -> None:
+    """Make a folder, write into it about as much as a report and remove it: a full disk is known before the work."""
+    make_folder(folder)
+    temporary = _temporary(folder / "probe")
+    try:
+        with _held(temporary, folder) as stream:
+            stream.write(bytes(PROBE))
+            _save(stream)
+    finally:
+        _remove([temporary])
 
 
 def there(path: Path) -> bool:

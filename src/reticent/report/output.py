@@ -19,7 +19,7 @@ from typing import Any
 from reticent import user_files
 from reticent.errors import InputError, StoreError, UnwrittenError
 from reticent.findings.base import Document
-from reticent.report.files import Content, make_folder, move_files, there, write_files
+from reticent.report.files import Content, move_files, ready, there, write_files
 
 log = logging.getLogger(__name__)
 
@@ -159,9 +159,9 @@ class Output:
 
     @classmethod
     def take(cls, folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str = "html") -> "Output":
-        """Check a folder as `check_folder` does, make it, and set aside the report that is there."""
+        """Check a folder as `check_folder` does, make it ready, and set aside the report that is there."""
         check_folder(folder, form, inputs, kind)
-        make_folder(folder)
+        ready(folder)
         return cls.begin(folder, form, kind)
 
     @classmethod

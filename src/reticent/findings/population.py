@@ -166,6 +166,8 @@ class Population(Finding):
     contradicted: Annotated[Share | None, LeftOut] = None
     """Only where records have exact copies: the share of members and non-members of which a copy is the other of the
     two, over all models. Of these nothing can be found."""
+    labels_alone: Annotated[Literal[True] | None, LeftOut] = None
+    "Only where answers say no more than a label: none has a confidence of its own."
     stacked: Annotated[Literal[True] | None, LeftOut] = None
     "Only where models were trained as one batched computation; trained alone, their last bits may be others."
     queries: Annotated[Plain | None, LeftOut] = None

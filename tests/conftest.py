@@ -1,5 +1,5 @@
-"""Shared by all tests: one torch thread, pictures where they are looked at, and no test may change the global state of
-a random generator."""
+"""Shared by all tests: one torch thread, no wait for the disk, pages and pictures where they are looked at, and no test
+may change the global state of a random generator."""
 
 import gc
 import os
@@ -24,8 +24,10 @@ import torch
 from matplotlib.figure import Figure
 
 from reticent.report import svg
+from reticent.report.render.html import Html, _Page
 
 torch.set_num_threads(1)
+os.fsync = lambda _: None  # No test cuts the power, and a small audit waits sixty times.
 
 
 def pytest_collection_finish():
@@ -36,7 +38,8 @@ def pytest_collection_finish():
 
 
 DRAWN = {"report", "studies", "scripts", "e2e"}
-"""Folders whose tests look at pictures; elsewhere they are composed and not drawn, which takes half of the time."""
+"""Folders whose tests look at pages and pictures; elsewhere a page is empty, which is half of a small audit's time, but
+in slow tests and where the mark `words` asks for it: with pictures that are composed and not drawn."""
 NARROW = {"contract", "procedures"}
 """Folders whose tests all have `narrow_adv_reg`."""
 _undrawn = pytest.MonkeyPatch()
@@ -50,21 +53,41 @@ def _blank(_, stream, **how):
 def pytest_runtest_setup(item):
     """Draw or leave out, before any fixture makes a page."""
     _undrawn.undo()
-    if item.get_closest_marker("words") or not DRAWN & set(item.path.parts):
+    drawn, marks = DRAWN & set(item.path.parts), {mark.name for mark in item.iter_markers()}
+    if not drawn or "words" in marks:
         _undrawn.setattr(svg, "settle", lambda _: None)
         _undrawn.setattr(Figure, "savefig", _blank)
+    if not drawn and not marks & {"words", "slow"}:
+        _undrawn.setattr(_Page, "sections", lambda *_: Html(""))
+
+
+def _seed():
+    random.seed(0)
+    np.random.seed(0)  # noqa: NPY002
+    torch.default_generator.manual_seed(0)  # `torch.manual_seed` also notes the stack, for a GPU: a millisecond.
+
+
+def _state():
+    return {
+        "random": random.getstate(),
+        "numpy": np.random.get_state()[1].tobytes() + bytes(str(np.random.get_state()[2]), "ascii"),  # noqa: NPY002
+        "torch": torch.random.get_rng_state().numpy().tobytes(),
+        "dtype": torch.get_default_dtype(),
+        "threads": torch.get_num_threads(),
+    }
+
+
+_seed()
+SEEDED = _state()
 
 
 @pytest.fixture(autouse=True)
 def _global_state_stays():
     """Fail a test that leaves another global random state, default type or number of threads behind."""
-    random.seed(0)
-    np.random.seed(0)  # noqa: NPY002
-    torch.default_generator.manual_seed(0)  # `torch.manual_seed` also notes the stack, for a GPU: a millisecond.
-    before = _state()
+    _seed()
     yield
     after = _state()
-    changed = [name for name in before if before[name] != after[name]]
+    changed = [name for name in SEEDED if SEEDED[name] != after[name]]
     assert not changed, f"the test changed global state: {changed}"
 
 
@@ -80,13 +103,3 @@ def narrow_adv_reg(monkeypatch):
     monkeypatch.setattr("reticent.objectives.adv_reg.ANSWER", (16, 16, 8))
     monkeypatch.setattr("reticent.objectives.adv_reg.LABEL", (8, 8))
     monkeypatch.setattr("reticent.objectives.adv_reg.BOTH", (16, 16, 16, 8, 8, 1))
-
-
-def _state():
-    return {
-        "random": random.getstate(),
-        "numpy": np.random.get_state()[1].tobytes() + bytes(str(np.random.get_state()[2]), "ascii"),  # noqa: NPY002
-        "torch": torch.random.get_rng_state().numpy().tobytes(),
-        "dtype": torch.get_default_dtype(),
-        "threads": torch.get_num_threads(),
-    }

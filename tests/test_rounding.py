@@ -138,3 +138,18 @@ def test_a_share_held_against_a_rate_is_written_on_its_side():
 )
 def test_a_p_value_is_written_on_its_side_of_the_level(p, level, text):
     assert rounding.p_value(p, level) == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (None, "–"),
+        (1234, "1,234"),
+        (36.0, "36"),
+        (36.5, "36.5"),
+        (1234.54, "1,234.5"),
+        (2**53 + 1, "9,007,199,254,740,993"),
+    ],
+)
+def test_a_mean_of_counts_is_not_cut_off(value, text):
+    assert rounding.count(value) == text

@@ -157,8 +157,10 @@ def _apart(value: float, limit: float, digits: int) -> int:
 
 
 def count(value: Any) -> str:
-    """Write a whole number with thousands separated."""
-    return MISSING if value is None else f"{int(value):,}"
+    """Write a count, or a mean of counts, with thousands separated."""
+    if value is None:
+        return MISSING
+    return f"{int(value):,}" if value == int(value) else f"{value:,.1f}"
 
 
 def p_value(p: Any, level: float) -> str:

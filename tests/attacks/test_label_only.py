@@ -25,6 +25,8 @@ from reticent.signals.probes import Boundary, Noise, Views
 from reticent.store import Store
 from reticent.training.data import Preparation
 
+pytestmark = pytest.mark.words
+
 MEMGUARD = "memguard:steps=20,training_steps=20"
 CPU = torch.device("cpu")
 

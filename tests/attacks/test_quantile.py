@@ -232,6 +232,7 @@ def test_a_rate_that_equals_the_claimed_one_is_not_below_it(rate):
         assert claimed_rates(np.array([[claim, 1.0]]), outside, [rate])[0].realised == realised
 
 
+@pytest.mark.words
 def test_the_audit_says_which_rates_are_realised(tmp_path):
     found = reticent.audit(
         dataset="digits", records=200, population=300, models=4, epochs=2, workers=1, device="cpu", replicates=100,

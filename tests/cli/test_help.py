@@ -47,8 +47,9 @@ def named(text):
 
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_a_help_is_short_and_the_full_one_has_every_flag_in_full(verb, capfd, monkeypatch):
-    found = flags(verb)[1]
+def test_a_help_is_short_the_full_one_has_every_flag_in_full_and_examples_can_be_read(verb, capfd, monkeypatch):
+    command, found = flags(verb)
+    assert len(found) == len({one.name for one in found}), "no flag has two lines"
     every = {one.name for one in found if one.name.startswith("--")}
     usual = every - {one.name for one in found if rare(one)}
     short, full = (shown(f"{verb} {word}", capfd, monkeypatch) for word in ("--help", "--help-all"))
@@ -63,33 +64,20 @@ def test_a_help_is_short_and_the_full_one_has_every_flag_in_full(verb, capfd, mo
             assert " ".join(sentence.split()).rstrip(".") in flat, one.name
     assert short.splitlines()[-1].endswith(f"All of them, in full: reticent {verb} --help-all.") == (usual < every)
     assert (short == full) == (usual == every)
-
-
-def test_help_is_one_in_either_spelling_and_as_before_in_the_list_of_verbs(capfd, monkeypatch):
-    before = shown("--help", capfd, monkeypatch)
-    assert shown("audit -h", capfd, monkeypatch) == shown("audit --help", capfd, monkeypatch)
-    assert shown("--help-all", capfd, monkeypatch) == shown("--help", capfd, monkeypatch) == before
-
-
-@pytest.mark.parametrize("verb", VERBS)
-def test_examples_of_a_help_are_shown_in_it_and_can_be_read(verb, capfd, monkeypatch):
-    command, found = flags(verb)
     told = docstring_parser.parse(command.default_command.__doc__ or "").examples
     lines = "\n".join(one.description for one in told).splitlines()
     assert lines or not any(map(rare, found))
-    for word in ("--help", "--help-all"):
-        text = shown(f"{verb} {word}", capfd, monkeypatch)
-        assert all(f"  {line}\n" in text for line in lines)
+    assert all(f"  {line}\n" in text for line in lines for text in (short, full))
     for example in "\n".join(lines).replace("\\\n", "").splitlines():
         words = shlex.split(example)
         assert words[: 1 + len(verb.split())] == ["reticent", *verb.split()]
         app.parse_args(words[1:], exit_on_error=False, print_error=False)
 
 
-def test_no_flag_has_two_lines(capfd, monkeypatch):
-    for verb in VERBS:
-        names = [one.name for one in flags(verb)[1]]
-        assert len(names) == len(set(names)), verb
+def test_help_is_one_in_either_spelling_and_as_before_in_the_list_of_verbs(capfd, monkeypatch):
+    before = shown("--help", capfd, monkeypatch)
+    assert shown("audit -h", capfd, monkeypatch) == shown("audit --help", capfd, monkeypatch)
+    assert shown("--help-all", capfd, monkeypatch) == shown("--help", capfd, monkeypatch) == before
 
 
 def test_every_group_of_flags_has_one_that_most_runs_need():

@@ -34,7 +34,7 @@ def test_every_population_has_its_line_under_its_stage_and_no_line_a_model(capfd
         ("stage", "relaxloss [b]: training"),
         far(0),
         far(4),
-        ("stage", "pilots of the early-stopped control, 2.5 of 40 epochs"),
+        ("stage", "finding where the early-stopped controls stop, by 2.5 of 40 epochs"),
         far(0),
     )
     assert lines == [
@@ -42,7 +42,7 @@ def test_every_population_has_its_line_under_its_stage_and_no_line_a_model(capfd
         "none: training: models 4/4",
         "relaxloss [b]: training: models 0/4",
         "relaxloss [b]: training: models 4/4",
-        "pilots of the early-stopped control, 2.5 of 40 epochs: models 0/4",
+        "finding where the early-stopped controls stop, by 2.5 of 40 epochs: models 0/4",
     ]
 
 

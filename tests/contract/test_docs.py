@@ -18,6 +18,7 @@ METHODS = sorted({*ATTACKS, *OBJECTIVES, *OUTPUTS, *PROCEDURES, *SAMPLERS} - {"n
 """Those of the tables that have a card; not "no output defense", nor a user's own training."""
 
 
+@pytest.mark.slow
 def test_what_is_generated_is_up_to_date():
     command = [sys.executable, ROOT / "scripts" / "generate", "--check"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -271,6 +271,7 @@ def test_nothing_is_written_without_a_folder(brought, tmp_path, monkeypatch):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.words
 def test_the_three_files_are_written(brought, tmp_path):
     done = run(brought, attacks=["loss"], out=tmp_path / "out", name="my outputs")
     assert sorted(path.name for path in done.files) == ["audit.json", "records.csv", "report.html"]
@@ -495,9 +496,7 @@ def test_a_threshold_is_learned_on_references_only(brought):
 def test_keys_of_training_are_refused(brought, tmp_path):
     from reticent.jobs.attacks import gather_attacks
 
-    with pytest.raises(
-        SpecError, match=r"^epochs: nothing is trained here, so that it would change nothing"
-    ):
+    with pytest.raises(SpecError, match=r"^epochs: nothing is trained here, so that it would change nothing"):
         gather_attacks(None, {"epochs": 5})
     (tmp_path / "a.toml").write_text("seed = 3\n[attack.lira]\nvariance = 'pooled'\n")
     assert gather_attacks(tmp_path / "a.toml", {"attack.lira.centre": "median"}).attack == {

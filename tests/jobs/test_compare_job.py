@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import reticent
-from reticent.errors import InputError, UnknownNameError
+from reticent.errors import InputError, StoreError, UnknownNameError
 from reticent.findings.comparison import Change
 from reticent.jobs.comparison.rows import changes
 from reticent.report import blocks as b
@@ -51,6 +51,15 @@ def test_the_replicates_of_a_recipe_are_those_of_the_paired_tests(tmp_path, monk
     with pytest.raises(ZeroDivisionError):
         reticent.compare(recipes=recipes, **few, out=tmp_path / "out")
     assert asked == [130]
+
+
+def test_a_row_whose_folder_cannot_be_written_is_refused_before_anything_is_trained(tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "decay").write_text("a file")
+    recipes, places = {"plain": {}, "decay": {"weight_decay": 0.05}}, {"store": tmp_path / "s", "out": tmp_path / "out"}
+    with pytest.raises(StoreError, match=r"expected to write .*decay, got .*: a file stands where a folder should be"):
+        reticent.compare(recipes=recipes, **SMALL, **places)
+    assert [path.name for path in tmp_path.rglob("*")] == ["out", "decay"]
 
 
 def row(done, name):
@@ -107,8 +116,9 @@ def test_files_are_written_and_the_document_is_the_file(compared):
     assert [path.name for path in done.files] == ["compare.html", "compare.csv", "compare.json"]
     assert json.loads((folder / "out" / "compare.json").read_text()) == done.document
     assert done.document["schema"] == "reticent.comparison/1"
-    assert "plain (row 1 of 2): training" in stages
-    assert "decay (row 2 of 2): training" in stages
+    assert "plain (row 1 of 2, then controls): training" in stages
+    assert "decay (row 2 of 2, then controls): training" in stages
+    assert "finding where the early-stopped controls stop" in stages
     assert "comparison" in stages
 
 

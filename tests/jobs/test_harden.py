@@ -27,6 +27,7 @@ from reticent.findings.comparison import Lower, Relation
 from reticent.findings.gate import Doubt as GateDoubt
 from reticent.findings.gate import Outcome
 from reticent.findings.harden import Doubt, HardenDocument, Note, RecordsNote
+from reticent.findings.numbers import Statistic
 from reticent.jobs.hardening.before_after import doubt
 from reticent.jobs.hardening.roles import Asked, gathered
 from reticent.jobs.read_audit import read_document
@@ -223,6 +224,14 @@ def test_references_learn_plainly_before_and_by_the_whole_pipeline_after(place):
     assert not torch.equal(masks[0], masks[1]), "each has its own mask"
 
 
+@pytest.mark.usefixtures("place")
+def test_no_time_is_left_for_references_that_are_made_on_the_way_to_others(tmp_path):
+    far = []
+    given = {"options": CWRF, "initial": "initial.safetensors", "store": tmp_path / "s", "out": tmp_path / "o"}
+    run(**given, models=2, epochs=2, max_accuracy_loss=1, progress=far.append)
+    assert [(one.done, one.asking, one.left) for one in far[2:4]] == [(2, False, 0.0), (0, True, 0.0)]
+
+
 def test_the_same_call_trains_nothing_again(place):
     _, _, found, _ = place
     again = run(objective="relaxloss", options=CWRF, initial="initial.safetensors", out="two")
@@ -341,7 +350,7 @@ def test_what_is_left_out_is_told_plainly():
     assert (document["data"]["non_members"], document["data"]["reference"]) == (60, 0)
     said = "\n".join(document["cannot_say"])
     assert "fresh draw" in said
-    assert "all of them serve for the audit" in said
+    assert "all of them serve for the audit. So a method that needs them otherwise is audited on other records" in said
     assert "percentage points less accurate on members than the model" in said
     assert document["repair"]["facts"]["pptp"]["chosen"] == "given"
     assert "fresh draw in its place" in html(kind(found.findings))
@@ -407,6 +416,17 @@ def judged_as(found, /, **verdicts):
     return found.with_(difference=found.difference.with_(pairs=pairs))
 
 
+def test_every_difference_is_after_minus_before(place):
+    found = place[2].findings
+    assert {(one.first, one.second) for one in found.difference.pairs} == {("after", "before")}
+    change = found.difference.change(Statistic.TPR)
+    assert change.turned().mcnemar == change.mcnemar.turned()
+    accuracy = found.difference.change(Statistic.ACCURACY)
+    right = [side.accuracy.non_members.value for _, side in found.sides]
+    assert accuracy.difference == pytest.approx(right[1] - right[0])
+    assert "changes are after minus before" in html(kind(found))
+
+
 def test_a_tie_whose_own_interval_leaves_out_zero_is_explained(place):
     found = judged_as(place[2].findings, auc="tie", tpr="tie", accuracy="tie")
     assert say.alone(found) == ""
@@ -419,16 +439,16 @@ def test_a_tie_whose_own_interval_leaves_out_zero_is_explained(place):
 @pytest.mark.parametrize(
     ("auc_verdict", "tpr_verdict", "relation"),
     [
-        ("second lower", "second lower", "less"),
-        ("second lower", "tie", "less"),
-        ("tie", "first lower", "more"),
+        ("first lower", "first lower", "less"),
+        ("first lower", "tie", "less"),
+        ("tie", "second lower", "more"),
         ("tie", "tie", "tie"),
-        ("first lower", "second lower", "mixed"),
+        ("second lower", "first lower", "mixed"),
     ],
 )
 def test_who_leaks_less_is_decided_by_the_tests_alone(place, auc_verdict, tpr_verdict, relation):
-    # A pair is of before and after, in this order; accuracy has no part in it.
-    found = judged_as(place[2].findings, auc=auc_verdict, tpr=tpr_verdict, accuracy="first lower")
+    # A pair is of after and before, in this order; accuracy has no part in it.
+    found = judged_as(place[2].findings, auc=auc_verdict, tpr=tpr_verdict, accuracy="second lower")
     word = found.difference.relation
     assert word == Relation(relation)
     assert say.spoken(found).sentence.startswith(say.LEADS[word])
@@ -445,8 +465,8 @@ def test_who_leaks_less_is_decided_by_the_tests_alone(place, auc_verdict, tpr_ve
 
 
 def test_accuracy_that_was_paid_is_told(place):
-    for verdict, told in (("second lower", True), ("tie", False), ("first lower", False)):
-        found = judged_as(place[2].findings, auc="second lower", tpr="second lower", accuracy=verdict)
+    for verdict, told in (("first lower", True), ("tie", False), ("second lower", False)):
+        found = judged_as(place[2].findings, auc="first lower", tpr="first lower", accuracy=verdict)
         after = found.after.with_(verdict=found.after.verdict.with_(leak=Leak.FOUND))
         said = say.spoken(found.with_(after=after, blind=None, doubt=None))
         assert "A leak is still found in the repaired model. Accuracy" in said.sentence
@@ -486,7 +506,7 @@ def test_a_network_that_fails_while_it_is_repaired_is_told_in_one_sentence(tmp_p
 def test_nothing_is_judged_of_few_records_or_of_other_ones(place, members, others, shift, leaks, reason, words):
     why = doubt(members, others, leaks=leaks, shift=shift)
     assert why == reason
-    found = judged_as(place[2].findings, auc="second lower", tpr="second lower", accuracy="tie")
+    found = judged_as(place[2].findings, auc="first lower", tpr="first lower", accuracy="tie")
     after = found.after.with_(verdict=found.after.verdict.with_(leak=Leak.FOUND))
     data = found.data.with_(members=members, non_members=others)
     known = place[2].findings.blind.with_(shift=shift, sentence="Members and non-members differ without the model.")

@@ -30,6 +30,7 @@ def run(folder, file, **options):
     return found, {key: value for key, value in found.document.items() if key != "environment"}
 
 
+@pytest.mark.slow
 def test_files_and_threads_change_no_number(tmp_path, monkeypatch):
     told = outputs()
     plain, document = run(tmp_path, "plain", **told)
@@ -77,6 +78,7 @@ def test_the_layout_of_brought_margins_changes_no_exposure_beyond_its_last_digit
     np.testing.assert_array_equal(whole.among(every[::2]).margins[:, 0:150], told["margins"][:, ::2, None])
 
 
+@pytest.mark.slow
 def test_records_as_parquet_are_those_of_the_csv(tmp_path, monkeypatch):
     pq = pytest.importorskip("pyarrow.parquet")
     for _ in range(2):  # Its own file is written over.

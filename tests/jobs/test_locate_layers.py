@@ -20,6 +20,8 @@ from reticent.report.kinds.layers import layers
 from reticent.report.render.html import html
 from reticent.store import Store
 
+pytestmark = pytest.mark.words
+
 QUICK = {
     "dataset": "digits",
     "records": 150,

@@ -21,6 +21,8 @@ from reticent.report.pictures.records import spread
 from reticent.report.render.html import html
 from reticent.say.locate import _memorised as sentence
 
+pytestmark = pytest.mark.words
+
 QUICK = {"dataset": "digits", "records": 120, "models": 4, "epochs": 2, "architecture__widths": [8], "workers": 1}
 
 

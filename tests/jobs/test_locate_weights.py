@@ -44,12 +44,6 @@ def same(document):
 
 
 @pytest.fixture
-def plain_page(monkeypatch):
-    """Pages have tests of their own, and take a second to draw."""
-    monkeypatch.setattr("reticent.report.render.html.html", lambda _: "page")
-
-
-@pytest.fixture
 def own(own_folder):
     """A model that a plain script trained: its factory, its states as files, its members."""
     (own_folder / "mine_net.py").write_text(FACTORY)
@@ -111,7 +105,6 @@ def test_a_model_of_the_audit_is_trained_once_and_scored(tmp_path):
     assert finished(tmp_path / "s", job.population) == 1, "an audit finds the model"
 
 
-@pytest.mark.usefixtures("plain_page")
 def test_three_ways_to_give_a_model_give_the_same_scores(own, own_folder):
     model, initial = own
     shared = {"dataset": noise(), "reference": 30, "scoring__steps": 4, "scoring__batch_size": 20}
@@ -135,7 +128,6 @@ def test_three_ways_to_give_a_model_give_the_same_scores(own, own_folder):
     assert not any("fresh draw" in line for line in by_seed.document["cannot_say"])
 
 
-@pytest.mark.usefixtures("plain_page")
 def test_the_scores_are_those_of_score(own, own_folder):
     model, initial = own
     found = reticent.locate_weights(
@@ -156,7 +148,10 @@ def test_the_scores_are_those_of_score(own, own_folder):
     streams = [Streams(7, 0).child("locate", k) for k in (0, 1)]
     first, second = (score(model, initial, known, Scoring(steps=3), one, Recipe()) for one in streams)
     assert all(torch.equal(value, first[name]) for name, value in found.vulnerability.items())
-    for row in found.document["stability"]["rows"]:
+    rows, entries = found.document["stability"]["rows"], found.document["model"]["entries"]
+    assert entries < 500
+    assert [row["rate"] for row in rows] == [0.01, 0.05], "of 0.1 % no weight is taken, so nothing agrees"
+    for row in rows:
         assert row["mean"] == row["least"] == jaccard(topk_mask(first, row["rate"]), topk_mask(second, row["rate"]))
     with safe_open(found.files[1], "pt") as file:
         assert file.metadata() == {"scores": "vulnerability", "unused": "", "order": "\n".join(first)}
@@ -164,6 +159,7 @@ def test_the_scores_are_those_of_score(own, own_folder):
     assert [row["layer"] for row in found.document["layers"]] == ["0", "1", "3"]
 
 
+@pytest.mark.words
 def test_a_fresh_draw_is_told_and_so_is_a_model_that_knows_nothing(own, own_folder):
     _, initial = own
     found = reticent.locate_weights(
@@ -182,7 +178,6 @@ def test_a_fresh_draw_is_told_and_so_is_a_model_that_knows_nothing(own, own_fold
     assert "fresh draw" in found.files[0].read_text()
 
 
-@pytest.mark.usefixtures("plain_page")
 def test_learnability_alone_needs_neither_reference_nor_initial_state(own, own_folder):
     model, initial = own
     found = reticent.locate_weights(

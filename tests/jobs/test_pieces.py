@@ -25,10 +25,10 @@ def trained(piece, clock, seconds, models=4, found=0, **more):
         piece.progress(Progress(done, models, found, 0.0, None, None, **more))
 
 
-def begun(kind, sizes):
+def begun(kind, sizes, **more):
     stages, told = [], []
     work = Work(stages.append, told.append)
-    work.divide(kind, sizes)
+    work.divide(kind, sizes, **more)
     return work, stages, told
 
 
@@ -47,6 +47,14 @@ def test_a_piece_names_itself_and_what_is_left_is_that_of_all(clock):
     work.tell("comparison")
     trained(work, clock, 1.0)
     assert (stages[-1], told[-1].of) == ("comparison", "")  # Of what comes after, nothing is known before.
+
+
+def test_what_follows_the_pieces_and_cannot_be_counted_yet_is_told_with_each(clock):
+    work, stages, told = begun("row", [4, 4], then="controls")
+    first = work.piece("none")
+    first.tell("training")
+    trained(first, clock, 10.0)
+    assert (stages, told[-1].of) == (["none (row 1 of 2, then controls): training"], "all rows")
 
 
 def test_what_is_found_costs_nothing_and_does_not_count(clock):

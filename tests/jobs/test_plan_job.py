@@ -42,6 +42,18 @@ def test_the_smallest_rate_is_one_false_alarm(planned):
         assert planned_rate.non_members_needed == rate["records_needed"]
 
 
+def test_a_plan_of_persons_counts_persons(tmp_path):
+    x = np.random.default_rng(0).normal(size=(120, 4)).astype(np.float32)
+    made = reticent.plan(
+        **SMALL | {"records": None, "store": tmp_path},
+        dataset={"x": x, "y": np.arange(120) % 2, "columns": {"person": np.arange(120) // 3}},
+        unit="person",
+    )
+    assert (made.records, made.units, made.unit) == (120, 40, "person")
+    told = f"has {round(1 / made.smallest_fpr)} non-members among 40 persons"
+    assert dict(words(made, ""))["smallest FPR"].endswith(told)
+
+
 def test_the_disk_is_estimated_within_a_factor_of_two(planned):
     before, _, _, _, folder = planned
     taken = sum(path.stat().st_size for path in (folder / "store").rglob("*") if path.is_file())

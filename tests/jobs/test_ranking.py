@@ -174,6 +174,7 @@ def test_what_the_last_layer_sees(how):
     assert not network.two._forward_hooks
 
 
+@pytest.mark.words
 def test_doubts_and_limits_are_told(found):
     training = found.findings.training.with_(learned=False, accuracy_members=0.1, commonest=0.11, epochs=3)
     ranked = tuple(one.with_(leverage=None, leverage_rank=None) for one in found.findings.ranked)

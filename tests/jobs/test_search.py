@@ -97,6 +97,7 @@ def test_all_combinations_are_tried():
     ]
 
 
+@pytest.mark.words
 def test_the_page_shows_both_options_and_the_terminal_the_choice():
     told = document()
     page = html(search(told))
@@ -113,6 +114,7 @@ def test_the_page_shows_both_options_and_the_terminal_the_choice():
     assert [line.split()[0] for line in lines if line.endswith("chosen")] == [told.chosen]
 
 
+@pytest.mark.words
 def test_the_page_and_the_terminal_mark_what_equal_scores_decide():
     told = document()
     assert MARK not in html(search(told))
@@ -163,6 +165,7 @@ def test_a_choice_that_leaks_no_less_than_no_defense_is_told(auc, told):
     assert f"{found.chosen} leaks least{told}: its AUC is {auc:.3f} " in spoken(found.with_(tried=changed)).sentence
 
 
+@pytest.mark.words
 def test_a_value_that_never_acted_is_not_chosen_and_is_told_of():
     undefended = Tried(**tried("none", {}, 0.9, 0.70))
     points = [

@@ -37,6 +37,7 @@ def test_texts_that_name_records_are_refused_before_anything_is_trained(folder):
     assert not (folder / "store").exists()
 
 
+@pytest.mark.words
 def test_numbers_that_count_records_are_told_in_the_terminal_the_document_and_the_page(folder, caplog):
     audited = audit(folder, not_features="name", format="md")
     said = "Column 'customer_id': seems to number the records (counts from 1000 to 1119)"

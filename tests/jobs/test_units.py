@@ -27,6 +27,7 @@ from reticent.jobs.config import called
 from reticent.jobs.control import _permuted
 from reticent.jobs.measure import measure
 from reticent.jobs.scoring import Settings
+from reticent.jobs.units import as_records
 from reticent.say.population import of_units
 from reticent.signals.matrix import Signals
 
@@ -130,17 +131,20 @@ def test_scores_groups_and_exposures_are_joined_by_unit():
     assert (whole.names, whole.values()) == (("x", "y"), ["x", "y", "y"])
     made = problem()
     found = exposure(made.signals, made.membership)
-    means = exposure_of_units(found, made.units).exposure
-    assert means[3] == pytest.approx(found.exposure[made.units.codes == 3].mean())
+    whole = as_records(made, made.units)
+    own = exposure(whole.signals, whole.membership)
+    means = exposure_of_units(own, found, made.units)
+    assert means.memorisation[3] == pytest.approx(found.memorisation[made.units.codes == 3].mean())
+    assert means.exposure is own.exposure
     sizes = np.bincount(made.units.codes)
     most, least = int(sizes.argmax()), int(sizes.argmin())
     hidden = made.units.codes == least
     hidden[np.flatnonzero(made.units.codes == most)[0]] = True
-    some = replace(found, exposure=np.ma.MaskedArray(found.exposure.data, mask=hidden))
-    means = exposure_of_units(some, made.units).exposure
+    some = replace(found, memorisation=np.ma.MaskedArray(found.memorisation.data, mask=hidden))
+    means = exposure_of_units(own, some, made.units).memorisation
     assert np.flatnonzero(means.mask).tolist() == [least]  # a unit is known by those of its records that are
-    own = (made.units.codes == most) & ~hidden
-    assert means[most] == pytest.approx(found.exposure.data[own].mean())
+    known = (made.units.codes == most) & ~hidden
+    assert means[most] == pytest.approx(found.memorisation.data[known].mean())
 
 
 def test_the_control_deals_membership_out_by_unit():
@@ -164,13 +168,17 @@ def test_records_of_a_unit_drop_the_same_reference():
 
 def test_statistics_are_of_units_and_find_what_is_planted():
     made = problem(leak=1.5)
-    found = measure(made, [Lira()], Settings(0, replicates=100), ids=np.arange(made.signals.records))
+    everyone = by_column("all", np.zeros(made.signals.records, int), made.signals.records)
+    settings, ids = Settings(0, replicates=100), np.arange(made.signals.records)
+    found = measure(made, [Lira()], settings, ids=ids, partitions=[everyone])
     audit = found.audits[0]
     assert audit.targets[0].members + audit.targets[0].non_members == made.units.count
     assert audit.auc.mean > 0.75
     assert found.records is None
     rows = found.units.rows()
     assert [row.measured.exposure for row in rows] == sorted((row.measured.exposure for row in rows), reverse=True)
+    assert found.groups[0].groups[0].records == made.units.count  # A group has the mean of what its units are told.
+    assert found.groups[0].groups[0].exposure.mean == pytest.approx(np.mean([row.measured.exposure for row in rows]))
     known = exposure(made.signals, made.membership)
     single = [row for row in rows if row.records == 1]
     assert single
@@ -182,6 +190,7 @@ def test_statistics_are_of_units_and_find_what_is_planted():
     assert found.scores["lira"].shape == made.shape
 
 
+@pytest.mark.words
 def test_an_audit_by_unit_says_so(tmp_path):
     units = persons(units=60)
     done = reticent.audit(

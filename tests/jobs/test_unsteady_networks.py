@@ -146,6 +146,7 @@ def test_a_network_that_looks_at_the_whole_batch_is_told_of_with_its_layers(name
     assert asked_again(built(name), examples.take(torch.arange(3)), prepare, 3) == (said,)
 
 
+@pytest.mark.words
 @pytest.mark.parametrize("made", [{"architecture": "mine_nets:Dropout", "epochs": 1}, {"procedure": "mine_nets:train"}])
 def test_an_audit_says_that_its_models_answer_differently(place, made):
     document = audited(place, **made)

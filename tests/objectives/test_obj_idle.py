@@ -16,7 +16,7 @@ SHORT = SMALL.replace(stop_after=3.0)
 AWAKE = {"attacker_learning_rate": 1e-2, "attacker_steps": 8, "warmup_epochs": 2}
 RENORMALISED = {"form": "renormalised"}
 PROXIMAL = RENORMALISED | {"step": "proximal"}
-PLAIN = "this is plain training."
+PLAIN = "what was minimised is cross-entropy alone."
 
 
 def trained(name, recipe, given=GIVEN, **options):
@@ -69,7 +69,7 @@ def test_what_acted_and_what_was_switched_off_say_nothing(name, options):
 
 
 def test_mixup_without_a_pass_is_mixup():
-    assert ": this is mixup alone." in trained("mixup-mmd", SHORT, gap=1.0).facts.notices[0]
+    assert ": what was minimised is the loss of mixup alone." in trained("mixup-mmd", SHORT, gap=1.0).facts.notices[0]
 
 
 def test_an_epoch_from_before_it_began_is_told_of():

@@ -224,8 +224,8 @@ def test_a_level_that_is_never_reached_leaves_plain_training_to_the_bit():
     states = (made.model.state_dict() for made in (plain, relaxed))
     assert all(torch.equal(a, b) for a, b in zip(*(state.values() for state in states), strict=True))
     assert list(relaxed.facts.notices) == [
-        "relaxloss never acted, since the mean loss of no batch fell to the level of 0.001: this is plain "
-        "training. Give a higher level, or train longer."
+        "relaxloss never acted, since the mean loss of no batch fell to the level of 0.001: what was minimised "
+        "is cross-entropy alone. Give a higher level, or train longer."
     ]
     assert trained(RelaxLoss(level=0.0), epochs=1)[0].facts == ProcedureFacts()
 

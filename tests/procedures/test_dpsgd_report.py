@@ -111,6 +111,7 @@ def test_an_audit_shows_both_numbers(tmp_path):
     assert both["accountant"]["epsilon"] != made.document["epsilon"]["accountant"]["epsilon"]
 
 
+@pytest.mark.words
 def test_clipping_alone_has_no_epsilon_and_says_so(tmp_path):
     told = audited(tmp_path, recipe__procedure__noise=0.0).document
     assert told["epsilon"]["accountant"] is None

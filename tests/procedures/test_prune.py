@@ -184,6 +184,11 @@ def test_what_cannot_be_pruned_is_refused_before_training(recipe, error, words):
         train(recipe, materials(records), STREAMS)
 
 
+def test_an_error_names_the_round_whose_share_leaves_nothing():
+    with pytest.raises(ModelError, match=r"prune, round 1: pruning to 0\.001 "):
+        train(using(rate=0.999, rounds=1), materials(noise()), STREAMS)
+
+
 def test_early_stopping_holds_in_every_round(starts):
     recipe = using(tuning_epochs=30).replace(patience=1, learning_rate=0.1)
     made = train(recipe, materials(noise()), STREAMS)

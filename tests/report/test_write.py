@@ -150,18 +150,19 @@ def test_a_refused_write_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch
     assert list(tmp_path.iterdir()) == [path]
 
 
-def test_a_full_disk_is_known_before_the_work(tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    Output.take(out, AUDIT)
-    assert list(out.iterdir()) == []
-
+@pytest.mark.parametrize("made", ["", "a", "a/b"])
+def test_a_folder_that_takes_no_file_is_refused_before_the_work_and_nothing_is_left(tmp_path, monkeypatch, made):
     def refuse(handle):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
+    (tmp_path / made).mkdir(parents=True, exist_ok=True)
+    before = sorted(tmp_path.rglob("*"))
+    Output.take(tmp_path / "a" / "b", AUDIT)
+    assert sorted(tmp_path.rglob("*")) == before
     monkeypatch.setattr(files.os, "fsync", refuse)
-    with pytest.raises(StoreError, match=r"expected to write .*out, got No space left on device: free"):
-        Output.take(out, AUDIT)
-    assert list(out.iterdir()) == []
+    with pytest.raises(StoreError, match=r"expected to write .*a/b, got No space left on device: free some space"):
+        Output.take(tmp_path / "a" / "b", AUDIT)
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_an_error_while_writing_leaves_the_old_file(tmp_path):

@@ -19,6 +19,7 @@ def run(*words):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(torch.cuda.is_available(), reason="there is a CUDA device")
 def test_without_a_card_it_says_what_to_do(tmp_path):
     done = run("full", DATA, tmp_path / "out")

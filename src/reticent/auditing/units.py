@@ -25,16 +25,18 @@ def scores_of_units(scores: Floats, units: Units | None) -> Floats:
     return scores if units is None else np.stack([_mean(row, units) for row in scores])
 
 
-def exposure_of_units(found: Exposure, units: Units | None) -> Exposure:
-    """Average over each unit what groups of units are described by; a unit's records may err alike."""
-    if units is None:
-        return found
+def exposure_of_units(whole: Exposure, records: Exposure, units: Units) -> Exposure:
+    """Tell of units what `whole`, of their mean margins, says; and of memorisation the mean of a unit's `records`.
+
+    The records of a unit may err alike.
+    """
+    nothing = np.ma.MaskedArray(np.zeros(units.count), mask=True)  # Of a mean margin it would mean something else.
     return replace(
-        found,
-        exposure=_known_mean(found.exposure, units),
-        exposure_error=_known_mean(found.exposure_error, units),
-        memorisation=_known_mean(found.memorisation, units),
-        memorisation_error=_known_mean(found.memorisation_error, units),
+        whole,
+        memorisation=_known_mean(records.memorisation, units),
+        memorisation_error=_known_mean(records.memorisation_error, units),
+        memorisation_soft=nothing,
+        memorisation_soft_error=nothing,
     )
 
 

@@ -60,7 +60,7 @@ def attack(
     from reticent.jobs.score_files import check_scores, save_scores
     from reticent.jobs.signals_file import read_signals
     from reticent.options import DataOptions, spelled
-    from reticent.report.files import ready
+    from reticent.report.files import check_writable
     from reticent.report.output import AUDIT, check_folder
     from reticent.say.audit import not_looked_at
 
@@ -77,7 +77,7 @@ def attack(
     if records is not None:
         brought = replace(brought, records=load(records, **read_as))
     if scores:
-        ready(scores.parent)
+        check_writable(scores.parent)
     say(*not_looked_at(brought.ungrouped))
     done = reported(AUDIT, lambda screen: run(brought, chosen, out, signals.name, screen.stage), out)
     if not scores:

@@ -212,6 +212,10 @@ class Flags(Told):
             defense = table
         return values if defense is None else values | {"defense": defense}
 
+    def folder(self, values: Options, usual: str) -> str:
+        """Tell where the report of a verb goes that has a folder of its own."""
+        return str(values.get("out") or (read_toml(self.config).get("out") if self.config else None) or usual)
+
     def checked(self, options: Mapping[str, str]) -> Options:
         """Return the same; refuse numbers and attacks before PyTorch and the data are loaded, where these are all."""
         from reticent.jobs.attacks import build_attacks

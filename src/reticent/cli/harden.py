@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     *TRAINING,
     *DATA,
     models="References of each side. [16]",
-    epochs="Passes over a reference's training records: state what the model was trained with.",
+    epochs="Passes that the model was trained for: references and repair follow them. References take as many; the "
+    "repair half (cwrf, pptp), a fifth a round (prune) or all in each (imp), unless --tuning-epochs says otherwise. "
+    "[40]",
     data_dir="With --dataset: folder of official data files.",
 )
 class Run(Told):

@@ -91,7 +91,6 @@ def study(
             progress=screen.model,
             stage=screen.stage,
             note=screen.note,
-            checked=screen.checked,
             **reading.values(),
         ),
     ).files

@@ -48,7 +48,11 @@ class McNemar(Finding):
     "Members found under the first row and not under the second, summed over targets."
     only_second: Count
     p: Share
-    "Two-sided; takes the thresholds as given, so it decides nothing."
+    "Two-sided: of several targets twice the median of their own. Takes the thresholds as given, so it decides nothing."
+
+    def turned(self) -> "McNemar":
+        """The same from the other side."""
+        return self.with_(only_first=self.only_second, only_second=self.only_first)
 
 
 class PairTest(Finding):
@@ -98,6 +102,7 @@ class PairTest(Finding):
             difference=-self.difference,
             interval=(-high, -low),
             verdict=other,
+            mcnemar=self.mcnemar and self.mcnemar.turned(),
         )
 
 

@@ -176,6 +176,24 @@ class Unlike(NamedTuple):
     model: float
 
 
+class Short(NamedTuple):
+    """A training after which even its own records are clearly less well known than members to the given model.
+
+    Attributes:
+        by: who was trained: the references, or the model by its repair.
+        right: share of its own records that it labels correctly.
+        model: share of the members that the given model does.
+        epochs: as stated of the given model's training.
+        tuning: of the repair's second training, where that has a length of its own.
+    """
+
+    by: Literal["references", "repair"]
+    right: float
+    model: float
+    epochs: int
+    tuning: int | None
+
+
 class Side(Finding):
     """One model and its audit."""
 
@@ -200,7 +218,7 @@ class Side(Finding):
 
 
 class Difference(Comparison):
-    """The two models, `before` and `after`, compared by paired tests."""
+    """The two models, `before` and `after`, compared by paired tests, each as after minus before."""
 
     @property
     def relation(self) -> Relation:

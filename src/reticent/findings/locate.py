@@ -146,6 +146,7 @@ class Stability(Finding):
     seeds: Count
     pairs: Count
     rows: tuple[StableRate, ...]
+    "One a rate at which at least one weight is taken."
 
 
 class Steps(Finding):

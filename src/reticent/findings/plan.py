@@ -40,6 +40,9 @@ class Plan(Finding):
     device: str
     records: Count
     "That are audited."
+    unit: Annotated[str | None, LeftOut] = None
+    "Only where units of several records are audited: the column that names them. Rates are then of units."
+    units: Annotated[Count | None, LeftOut] = None
     parameters: Count
     "Of one model."
     seconds_per_model: Number

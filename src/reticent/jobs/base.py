@@ -111,12 +111,13 @@ class Pieces:
 
     Attributes:
         kind: what a piece is called.
+        then: what follows them, whose size is not known before.
         sizes: how much there is to make of each. Of what is found that is nothing, and its seconds are not counted.
     """
 
-    def __init__(self, kind: str, sizes: Sequence[float]) -> None:
+    def __init__(self, kind: str, sizes: Sequence[float], then: str = "") -> None:
         """Start the clock."""
-        self.kind, self.sizes = kind, sizes
+        self.kind, self.sizes, self.then = kind, sizes, then
         self._at, self._made, self._before, self._began = 0, 0.0, 0.0, time.monotonic()
         self._end: float | None = None
 
@@ -128,7 +129,7 @@ class Pieces:
         if self._at and self.sizes[self._at - 1]:
             self._before += now - self._began
         self._at, self._began = self._at + 1, now
-        return f"{self.kind} {self._at} of {len(self.sizes)}"
+        return f"{self.kind} {self._at} of {len(self.sizes)}" + f", then {self.then}" * bool(self.then)
 
     def made(self, size: float) -> None:
         """Count what was made of this piece, at most all of it."""
@@ -161,9 +162,9 @@ class Work:
         self.started = datetime.now(UTC).isoformat(timespec="seconds")
         self.seconds: dict[str, float] = {}
 
-    def divide(self, kind: str, sizes: Sequence[float]) -> None:
-        """Say what pieces come now, and how much there is to make of each."""
-        self._pieces = Pieces(kind, sizes)
+    def divide(self, kind: str, sizes: Sequence[float], then: str = "") -> None:
+        """Say what pieces come now, how much there is to make of each, and what follows that cannot be counted yet."""
+        self._pieces = Pieces(kind, sizes, then)
 
     def piece(self, name: str, model: float = 1.0) -> "Work":
         """Begin the next piece, of whose size a model is so much."""

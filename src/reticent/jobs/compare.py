@@ -135,7 +135,8 @@ def compare(
             there = finished(job.config.store, job.population)
             note(in_store(name, there, job.population.models, job.config.store, owner))
             left[name] = (job.population.models - there) * (owner == name)
-        work.divide("row", list(left.values()))
+        # Where these stop, and so how long they take, is known when the rows are.
+        work.divide("row", list(left.values()), then="controls" if early_stopped and first.job is not None else "")
         auditor = _Auditor(folders, outputs, work, note, held)
         rows = [row for one in asked for row in auditor.audit(one)]
         base = next(row for row in rows if row.name == first.name)

@@ -15,7 +15,7 @@ from torch import Tensor, nn
 
 from reticent import arrays, user_files
 from reticent.errors import InputError, ModelError, SpecError
-from reticent.findings.harden import CompactFile, HardenDocument
+from reticent.findings.harden import FAR, CompactFile, HardenDocument, Short
 from reticent.jobs.base import Reported, Work
 from reticent.jobs.config import KEYS, by_record, chosen
 from reticent.jobs.hardening.before_after import MAX_ACCURACY_LOSS, Audited, audited, findings, lost, told_apart
@@ -29,9 +29,10 @@ from reticent.jobs.option_hints import owners
 from reticent.options import OWN, DataOptions, Options
 from reticent.population.in_store import unfinished, using
 from reticent.population.train import Callback, train
+from reticent.procedures import entry
 from reticent.report.kinds import page
 from reticent.report.output import HARDEN, REPAIRED, Output
-from reticent.say.harden_checks import refused
+from reticent.say.harden_checks import refused, suspects
 from reticent.sparsify.compact import packed
 from reticent.store import Store
 from reticent.torch_state import fixed
@@ -174,13 +175,20 @@ def _hardened(
     with work.on("repair", "repairing the model"):
         made = repaired(checked, store)
     seen = {"after": checked.ask(network(checked, made.state)), "before": checked.seen}
-    before, after = (checked.right(seen[name]) for name in ("before", "after"))
+    (own, before), (own_after, after) = (checked.right(seen[name]) for name in ("before", "after"))
     if lost(before, after, max_accuracy_loss):
-        notes = checked.sorted.notes
-        raise ModelError(refused(before.mean(), after.mean(), max_accuracy_loss, notes, checked.held))
+        short = None
+        if lost(own, own_after, FAR):
+            recipe = checked.after.recipe
+            tuning = entry(recipe).tuning_epochs(recipe)
+            short = Short("repair", own_after.mean(), own.mean(), recipe.epochs, tuning)
+        looked = suspects(checked.sorted.notes, checked.held, short)
+        raise ModelError(refused(before.mean(), after.mean(), max_accuracy_loss, looked))
     populations = {"after": checked.after, "before": checked.before}
     runs = {}
-    work.divide("population", [unfinished(store.address, population) for population in populations.values()])
+    on_the_way = {one.training_id(0) for one in checked.after.earlier}
+    left = [unfinished(store.address, one) * (one.training_id(0) not in on_the_way) for one in populations.values()]
+    work.divide("population", left)
     for name, population in populations.items():
         piece = work.piece(f"references {name} the repair")
         piece.tell("training")

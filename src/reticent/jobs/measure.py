@@ -210,7 +210,10 @@ def measure(
     said = measured.verdict
     with work.on("groups", "groups of records"):
         partitions = [groups_of_units(one, problem.units) for one in partitions]
-        described = exposure_of_units(found, problem.units)
+        described, whole = found, None
+        if problem.units is not None:
+            whole = as_records(problem, problem.units)
+            described = exposure_of_units(exposure(whole.signals, whole.membership), found, problem.units)
         fpr, sure = said.fpr, settings.confidence
         limits = group_limits(partitions, told, members, first=said.attack, fpr=fpr, confidence=sure)
         seen = (
@@ -223,12 +226,11 @@ def measure(
         epsilons = _epsilons(problem, told, members, settings)
     tested = of_units = None
     with work.on("records", "tests of records"):
-        if problem.units is None:
+        if whole is None or problem.units is None:
             tested = record_tests(problem, found, ids, seed=settings.seed, confidence=sure, delta=settings.delta)
         else:  # What is said of one record takes the records for apart.
-            whole = as_records(problem, problem.units)
             believed = _probability(whole, {}, settings)
-            of_units = measured_units(whole, problem.units, found, believed, seed=settings.seed, confidence=sure)
+            of_units = measured_units(whole, problem.units, described, believed, seed=settings.seed, confidence=sure)
     return replace(measured, verdict=said, epsilons=epsilons, records=tested, groups=compared, units=of_units)
 
 

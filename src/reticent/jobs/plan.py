@@ -26,7 +26,7 @@ from reticent.population.executors.base import stacks
 from reticent.population.population import Population
 from reticent.population.train import found
 from reticent.population.worker import Maker
-from reticent.procedures import PROCEDURES, Trained, entry
+from reticent.procedures import Trained, entries, entry
 from reticent.procedures.costs import cut
 from reticent.samplers.shuffle import Shuffle
 from reticent.store import Store, at
@@ -116,6 +116,8 @@ def estimate(job: Job, stage: Callable[[str], None] | None = None) -> Plan:
         stacking=chosen(job, store),
         device=job.executor.device,
         records=len(population.roles.audited),
+        unit=None if job.units is None else job.units.column,
+        units=None if job.units is None else job.units.count,
         parameters=sum(p.numel() for p in trained.model.parameters()),
         seconds_per_model=one + sum(probe.seconds for probe in probes),
         seconds=each * math.ceil(left / workers)
@@ -145,7 +147,7 @@ def _probe(
     """
     maker = Maker(population, store, device)
     recipe = population.recipe
-    procedure, proves = entry(recipe), _proves(recipe)
+    procedure, proves = entry(recipe), any(one.proves for one in entries(recipe).values())
     short = procedure.short(recipe)
     materials, streams = maker.materials(0), Streams(population.seed, 0)
     clock = [time.perf_counter()]
@@ -195,13 +197,6 @@ def _probes(population: Population, store: Store, device: str, trained: Trained)
         size = int(share * said.numel()) * said.element_size() + 8 * len(maker.audited) + FILES_BYTES // 8
         found.append(_Probed(left, share * (time.perf_counter() - started), size))
     return found
-
-
-def _proves(recipe: Recipe) -> bool:
-    """Tell whether a training, or its second stage, looks for the noise of an epsilon."""
-    inner = getattr(recipe.procedure, "inner", None)
-    methods = [recipe.procedure.method] + ([] if inner is None else [inner.method])
-    return any(PROCEDURES[method].proves for method in methods)
 
 
 def _bytes(tensors: Mapping[str, Tensor]) -> int:

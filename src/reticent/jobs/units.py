@@ -1,16 +1,16 @@
 """Units of several records, each measured as a record is: what may be said of one person."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from reticent import scratch, seeds
 from reticent.attacks.base import Problem
-from reticent.auditing.exposure import Exposure, exposure
+from reticent.auditing.exposure import Exposure
 from reticent.auditing.membership_probability import MembershipProbability
 from reticent.auditing.partition import Partition
 from reticent.auditing.record_pvalues import FPR, OwnRates, own_rates, record_pvalues
-from reticent.auditing.units import exposure_of_units, scores_of_units
+from reticent.auditing.units import scores_of_units
 from reticent.data.membership import Membership
 from reticent.data.units import Units
 from reticent.findings.records import UnitRow
@@ -70,12 +70,8 @@ def measured_units(
     seed: int,
     confidence: float,
 ) -> MeasuredUnits:
-    """Measure single units; the memorisation of one is the mean of its records', which are `exposed`."""
+    """Measure single units, whose exposure is known."""
     matrix, targets = whole.membership.matrix, whole.targets
-    mean, own = exposure_of_units(exposed, units), exposure(whole.signals, matrix)
-    nothing = np.ma.MaskedArray(np.zeros(units.count), mask=True)  # Of a mean margin it would mean something else.
-    own = replace(own, memorisation_soft=nothing, memorisation_soft_error=nothing)
-    own = replace(own, memorisation=mean.memorisation, memorisation_error=mean.memorisation_error)
     tests = record_pvalues(whole.signals, matrix, targets, whole.references, seeds.rng(seed, "units", "p-values"))
     rates = None if tests is None else own_rates(tests, matrix[targets], confidence, FPR)
-    return MeasuredUnits(units, own, probability, rates)
+    return MeasuredUnits(units, exposed, probability, rates)

@@ -215,7 +215,7 @@ class Configured(Objective, Generic[S]):
     def __init__(self, spec: S) -> None:
         self.spec = spec
 
-    def idle(self, why: str, instead: str, left: str = "plain training") -> list[str]:
+    def idle(self, why: str, instead: str, left: str = "cross-entropy") -> list[str]:
         """Say so if what the method adds, as `acts` noted, had no part in the state that training kept."""
         began = float(self._began)
         if math.isfinite(began):
@@ -223,7 +223,7 @@ class Configured(Objective, Generic[S]):
                 return []
             why = "early stopping kept an epoch from before it began"
             instead = "Let it begin earlier, or give more patience."
-        return [f"{self.spec.method} never acted, since {why}: this is {left}. {instead}"]
+        return [f"{self.spec.method} never acted, since {why}: what was minimised is {left} alone. {instead}"]
 
 
 @contextmanager

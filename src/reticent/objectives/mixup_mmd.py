@@ -55,7 +55,7 @@ class _MixupMmd(Mixing):
     def notices(self) -> list[str]:
         if not self.spec.weight:
             return []
-        left = "mixup alone" if self._alpha else "plain training"
+        left = "the loss of mixup" if self._alpha else "cross-entropy"
         return self.idle("no pass followed an epoch", "Give a smaller gap, or train longer.", left)
 
     @torch.no_grad()

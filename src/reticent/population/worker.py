@@ -25,7 +25,7 @@ from reticent.population.population import MemorisationRun, Population
 from reticent.population.signals_run import Asker
 from reticent.population.stack_training import trained_together, written_together
 from reticent.population.training_run import array, state
-from reticent.procedures import PROCEDURES, Trained
+from reticent.procedures import Trained, entry
 from reticent.procedures.base import undefended
 from reticent.procedures.costs import FIRST
 from reticent.procedures.sampler_scores import measured
@@ -138,7 +138,7 @@ class Maker(Asker):
     def _trained(self, model: int, before: Run | None = None) -> Trained:
         """Train one model, from its first stage on or from the run that was its first stage."""
         recipe, streams = self.population.recipe, self.population.streams(model)
-        procedure = PROCEDURES[recipe.procedure.method]
+        procedure = entry(recipe)
         if self.population.stack > 1 and procedure.together is not None:
             [found] = trained_together(self.population, self._known, [model])
             if isinstance(found, ReticentError):
@@ -240,8 +240,7 @@ class Maker(Asker):
         recipe = self.population.recipe
         if recipe.procedure.method == "function":
             return self._trained(model).model
-        build = PROCEDURES[recipe.procedure.method].network
-        network = build(recipe, self.materials(model), self.population.streams(model))
+        network = entry(recipe).network(recipe, self.materials(model), self.population.streams(model))
         weights = state(run, "weights")
         check_state(network, weights, f"the weights of run {run.id}", f"; {OTHERWISE}")
         network.load_state_dict(weights)

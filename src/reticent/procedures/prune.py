@@ -82,18 +82,19 @@ class _Method(TwoStage):
         self, model: nn.Module, first: First, recipe: Recipe, materials: Materials, streams: Streams, costs: Costs
     ) -> SetBack:
         """Prune and fine-tune in turn, and prune for the last time. Cost: as many fine-tunings as rounds."""
-        del first
         spec, (entry, its) = own(recipe, Prune), self.second(recipe)
         found = _channels(model, spec, materials.prepare(materials.members.first(1).x))
         masks, histories = whole(prunable(model, spec.skip)), list[History]()
         for number in range(spec.rounds):
             state = snapshot(model)
-            with costs.stage(f"round {number}"), named(f"prune, round {number}"):
-                start = Start(masked(state, masks), masks)
-                made = entry.train(its, replace(materials, start=start), tuning(streams, f"round {number}"))
+            with costs.stage(f"round {number}"):
+                with named(f"prune, round {number}"):
+                    start = Start(masked(state, masks), masks)
+                    made = entry.train(its, replace(materials, start=start), tuning(streams, f"round {number}"))
                 histories.append(made.history)
                 model.load_state_dict(made.model.state_dict())
-                masks = _pruned(model, found, masks, number + 1, spec, streams)
+                with named(f"prune, round {number + 1}"):
+                    masks = _pruned(model, found, masks, number + 1, spec, streams)
         facts = ProcedureFacts(sparsity=left(model, masks, spec.rounds, spec.skip))
         artefacts = {MASK + name: mask for name, mask in masks.items()}
         return SetBack(

@@ -15,10 +15,10 @@ from reticent.interrupts import held_back
 
 Content = str | bytes | Iterable[str]
 """Of a file: whole, or text a piece at a time."""
-PROBE = 2**20
-"""Bytes, about those of a report."""
 DIGITS = 8
 """Of a temporary file's name."""
+PROBE = 4096
+"""Bytes that are written to see whether a folder takes any: an empty file fits on a full disk too."""
 ADVICE = {
     errno.ENOSPC: "free some space there, or choose another folder",
     errno.EDQUOT: "your quota there is used up: free some space, or choose another folder",
@@ -42,16 +42,20 @@ def make_folder(folder: Path) -> None:
         raise StoreError(_refusal(folder, PermissionError(errno.EACCES, "a folder that cannot be written to")))
 
 
-def ready(folder: Path) -> None:
-    """Make a folder, write into it about as much as a report and remove it: a full disk is known before the work."""
-    make_folder(folder)
-    temporary = _temporary(folder / "probe")
+def check_writable(folder: Path) -> None:
+    """Write a small file where files will be written, and leave nothing behind, nor folders that were made for it."""
+    new = [one for one in (folder, *folder.parents) if not there(one)]
+    probe = _temporary(folder / "probe")
     try:
-        with _held(temporary, folder) as stream:
+        make_folder(folder)
+        with _held(probe, folder) as stream:
             stream.write(bytes(PROBE))
             _save(stream)
     finally:
-        _remove([temporary])
+        _remove([probe])
+        for one in new:
+            with contextlib.suppress(OSError):  # It was not made, or another command uses it.
+                one.rmdir()
 
 
 def there(path: Path) -> bool:

@@ -25,7 +25,7 @@ def spoken(audit: Audit) -> Audit:
     found = audit.importance
     if found is None:
         return audit
-    return audit.with_(importance=found.with_(sentence=_importance(audit.name, found)))
+    return audit.with_(importance=found.with_(sentence=_importance(audit.name, found, audit.auc.mean)))
 
 
 def by_labels(audits: Sequence[Audit], *, brought: bool) -> str:
@@ -38,7 +38,7 @@ def by_labels(audits: Sequence[Audit], *, brought: bool) -> str:
     return f"An attacker who sees labels alone reaches an AUC of {fraction(best.auc.mean)}, by {best.name}."
 
 
-def _importance(attack: str, found: Importance) -> str:
+def _importance(attack: str, found: Importance, audited: float) -> str:
     if found.auc <= SLIGHT or not found.families or found.families[0].lost <= 0:
         return f"{attack} found next to nothing, so there is no telling in what part of the answers it is."
     first = found.families[0]
@@ -46,8 +46,9 @@ def _importance(attack: str, found: Importance) -> str:
     looked = "" if len(found.families) > 1 else " Only margins were given, so nothing else could be looked at."
     lost = f"falls from {fraction(found.auc)} to {fraction(found.auc - first.lost)}"
     return (
-        f"{attack} relies most on {WORDS[first.family]}: without that, its AUC {lost}, {percent(part)} of the way to "
-        f"chance (measured on references that play the target).{looked}"
+        f"{attack} relies most on {WORDS[first.family]}: without that, its AUC on references that play the target "
+        f"{lost}, {percent(part)} of the way to chance. (On the audited models themselves it is {fraction(audited)}; "
+        f"no target is looked at to tell where the leak is.){looked}"
     )
 
 

@@ -11,6 +11,7 @@ from reticent.findings.harden import (
     RecordsNote,
     RepairData,
     RepairRun,
+    Short,
     Side,
 )
 from reticent.findings.locate import Origin
@@ -71,6 +72,10 @@ UNKNOWN_START = (
 SAME_SOURCE = (
     "Whether members and non-members come from one source, divided at random: if they differ by time, place or kind, "
     "an attack that tells the kinds apart is counted as a leak."
+)
+OTHER_RECORDS = (
+    "So a method that needs them otherwise is audited on other records, by other references and perhaps at another "
+    "false positive rate: give --non-members and --reference to compare what two methods do."
 )
 OTHER_TRAINING = (
     "How the model was really trained: the references follow the training that you state. An attacker who knows the "
@@ -146,7 +151,7 @@ def _detail(found: HardenDocument) -> list[str]:
     """Say what the other measure shows, and whether accuracy was paid for it."""
     differ = [*doubts(found.model.no_sign, by_default=found.repair.by_default), *_different(found)]
     if found.broken:
-        differ = [f"{BROKEN} {suspects(found.data.notes, found.repair.held)}", *differ]
+        differ = [f"{BROKEN} {suspects(found.data.notes, found.repair.held, _short(found))}", *differ]
     if found.doubt is Doubt.REFERENCES_DIFFER:
         told = _accuracies(found.after, "after", found.data)
         return [*differ, *told, *_still(found)]
@@ -167,6 +172,17 @@ def _detail(found: HardenDocument) -> list[str]:
     accuracy = found.difference.change(Statistic.ACCURACY)
     lost = accuracy is not None and accuracy.relation is Relation.LESS
     return [*differ, *_other(found), *[LOST] * lost]
+
+
+def _short(found: HardenDocument) -> Short | None:
+    """Tell whether the references before the repair do not know their own records as the model knows its members."""
+    unlike = found.before.unlike(found.data.members, found.data.non_members)
+    one = next((one for one in unlike if one.records == "members" and one.references < one.model), None)
+    if one is None:
+        return None
+    epochs = found.repair.recipe["epochs"]
+    assert isinstance(epochs, int), "a recipe has whole epochs"
+    return Short("references", one.references, one.model, epochs, found.repair.tuning_epochs)
 
 
 def _different(found: HardenDocument) -> list[str]:
@@ -200,9 +216,9 @@ def _limits(found: HardenDocument, further: tuple[str, ...]) -> list[str]:
         *further,
         *_unlearned(found.before, "given"),
         *_unlearned(found.after, "repaired"),
-        *found.repair.notices,
+        *(f"Of the repair: {notice}" for notice in found.repair.notices),
         *(notice for _, side in found.sides for notice in side.notices),
-        *found.after.references.notices,
+        *(f"Of the references after the repair: {notice}" for notice in found.after.references.notices),
         *unresolved(found.before.attacks[0]),
         *found.difference.cannot_say,
         *(blind.unsaid(found.blind, compared=any(one.strong for one in found.after.attacks)) or [SAME_SOURCE]),
@@ -261,13 +277,13 @@ def _note(found: RecordsNote, defense: str) -> str:
         told = "Every row of the data set that is no member is taken for a non-member"
         return f"{told}, but for {plural(found.count, 'exact duplicate')} of members." if found.count else f"{told}."
     if found.note is Note.AUDIT_ONLY:
-        return f"Nothing in {defense} needs reference non-members: all of them serve for the audit."
+        return f"Nothing in {defense} needs reference non-members: all of them serve for the audit. {OTHER_RECORDS}"
     lack, given = ("reference non-members", "non-members")
     if found.given == "reference":
         lack, given = "non-members for the audit", "reference records"
     return (
         f"No {lack} were given: the {found.count:,} {given} were divided at random, one half for the audit, the other "
-        f"for {defense}."
+        f"for {defense}. {OTHER_RECORDS}"
     )
 
 
@@ -283,7 +299,7 @@ def done(repair: RepairRun) -> str:
         shares = f"{percent(sparse.density)}; {percent(sparse.density_of_parameters)} of all parameters"
         return (
             f"{sparse.weights_left:,} of {sparse.weights:,} weights of linear layers and convolutions are left "
-            f"({shares}), the others are 0; what was left was trained with {loss} after each {rounds}."
+            f"({shares}), the others are 0; what was left was {trained} after each {rounds}."
         )
     if cwrf is not None:
         return (

@@ -2,9 +2,10 @@
 
 from collections.abc import Sequence
 
-from reticent.findings.harden import HeldLoss, Note, RecordsNote
+from reticent.findings.harden import HeldLoss, Note, RecordsNote, Short
 from reticent.findings.numbers import Area
 from reticent.rounding import around, fraction, percent, significant_down
+from reticent.say.grammar import plural
 
 SAY_HOW = "State the model's training: --epochs, --batch-size, --optimizer, --learning-rate, --weight-decay."
 BY_DEFAULT = (
@@ -41,9 +42,8 @@ def doubts(sign: Area | None, *, by_default: bool) -> list[str]:
     return [*([] if sign is None else [no_sign(sign)]), *[BY_DEFAULT] * by_default]
 
 
-def refused(before: float, after: float, most: float, notes: Sequence[RecordsNote], held: HeldLoss | None) -> str:
+def refused(before: float, after: float, most: float, looked: str) -> str:
     """Say that a repair took more accuracy than is allowed, and what to look at first."""
-    looked = suspects(notes, held)
     return (
         f"the repair broke the model: expected to lose at most {100 * most:g} percentage points of accuracy on "
         f"non-members, got {percent(before)} before and {percent(after)} after. {looked} The references were "
@@ -52,13 +52,19 @@ def refused(before: float, after: float, most: float, notes: Sequence[RecordsNot
     )
 
 
-def suspects(notes: Sequence[RecordsNote], held: HeldLoss | None) -> str:
-    """Name what most likely broke a model, the likeliest first."""
+def suspects(notes: Sequence[RecordsNote], held: HeldLoss | None, short: Short | None) -> str:
+    """Name what most likely broke a model, the likeliest first.
+
+    References that do not know their own records show that their training was too short, whatever the repair does.
+    """
     others = (
-        "a --learning-rate that is too high for the second training, too few --tuning-epochs, or a method that sets "
-        "too much back (--rate)"
+        "a --learning-rate that is too high for the second training, too few --tuning-epochs (by default a part of "
+        "--epochs), or a method that sets too much back (--rate)"
     )
-    if any(one.note is Note.SCALE_ASSUMED for one in notes):
+    assumed = any(one.note is Note.SCALE_ASSUMED for one in notes)
+    if short is not None and (short.by == "references" or not (assumed or held)):
+        return f"{_too_short(short)} Then look at {others}."
+    if assumed:
         return (
             "Look first at how the pictures were normalised: mean 0.5 and std 0.25 are assumed, since --mean and --std "
             f"were not given. Then at {others}."
@@ -71,3 +77,13 @@ def suspects(notes: Sequence[RecordsNote], held: HeldLoss | None) -> str:
             f"look at {others}."
         )
     return f"Look at {others}."
+
+
+def _too_short(found: Short) -> str:
+    who = "the references label" if found.by == "references" else "after its repair the model labels"
+    whose = "their own training records" if found.by == "references" else "its members"
+    part = "" if found.tuning is None else f", of which the repair trained for {found.tuning}"
+    return (
+        f"Look first at --epochs: with {plural(found.epochs, 'epoch')}{part}, {who} {percent(found.right)} of {whose} "
+        f"correctly, and the given model {percent(found.model)} of its members. State how long that was trained."
+    )

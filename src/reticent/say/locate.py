@@ -195,8 +195,8 @@ def _memorised(summary: Memorisation | None, records: int) -> str:
     return (
         f"{summary.memorised:,} of {summary.records:,} records {agree(summary.memorised, 'is', 'are')} memorised, "
         f"where chance alone gives about {summary.reversed:,} (as many look the other way round): models label {them} "
-        f"correctly at least {100 * summary.threshold:.0f} percentage points more often if they were trained on {them}. The "
-        f"mean over all records is {100 * summary.mean:.1f} points."
+        f"correctly at least {100 * summary.threshold:.0f} percentage points more often if they were trained on {them}."
+        f" The mean over all records is {100 * summary.mean:.1f} points."
     )
 
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 from reticent.findings.plan import LeakCurve, Plan, Predicted
 from reticent.rounding import fraction, interval, level, significant_up
 from reticent.say.grammar import plural
+from reticent.say.population import noun
 
 
 def plan(found: Plan, store: str) -> Iterator[tuple[str, str]]:
@@ -39,7 +40,8 @@ def plan(found: Plan, store: str) -> Iterator[tuple[str, str]]:
         yield f"{paper.models} models", f"{told}, {_size(paper.disk_bytes)} on disk: as many as {paper.name}"
     non_members = plural(round(1 / found.smallest_fpr), "non-member")
     least = significant_up(found.smallest_fpr)
-    yield "smallest FPR", f"{least}: each model has {non_members} among {found.records:,} records"
+    what = plural(found.records if found.units is None else found.units, noun(found.unit))
+    yield "smallest FPR", f"{least}: each model has {non_members} among {what}"
     for rate in found.rates:
         needed = f"not measurable: needs {rate.non_members_needed:,} non-members a model"
         yield f"TPR at FPR {rate.fpr:g}", "measurable" if rate.measurable else needed

@@ -35,8 +35,8 @@ def records(
     """
     from reticent.cli.job import reported
     from reticent.errors import InputError
-    from reticent.jobs.locate.ranking import rank_members
-    from reticent.jobs.locate.records import locate_records
+    from reticent.jobs.locate import ranking
+    from reticent.jobs.locate.records import OUT, locate_records
     from reticent.report.output import RANKING, RECORD_LIST
 
     given = flags.asked(options)
@@ -45,12 +45,12 @@ def records(
     if without_references:
         return reported(
             RANKING,
-            lambda screen: rank_members(flags.config, stage=screen.stage, checked=screen.checked, **given),
+            lambda screen: ranking.rank_members(flags.config, stage=screen.stage, **given),
+            flags.folder(given, ranking.OUT),
         ).files
     given |= {"config": flags.config} if run and flags.config else {}
     return reported(
         RECORD_LIST,
-        lambda screen: locate_records(
-            run or flags.config, progress=screen.model, stage=screen.stage, checked=screen.checked, **given
-        ),
+        lambda screen: locate_records(run or flags.config, progress=screen.model, stage=screen.stage, **given),
+        flags.folder(given, OUT),
     ).files

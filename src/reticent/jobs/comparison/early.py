@@ -62,8 +62,8 @@ def pilots(job: Job, models: int = PILOTS, epochs: float | None = None, work: Wo
     population = job.population
     if population.recipe.procedure.method == "function":
         return None
-    until = "" if epochs is None else f", {epochs:g} of {population.recipe.epochs} epochs"
-    work.tell(f"pilots of the early-stopped control{until}")
+    until = "" if epochs is None else f", by {epochs:g} of {population.recipe.epochs} epochs"
+    work.tell(f"finding where the early-stopped controls stop{until}")
     membership = Membership(population.membership.matrix[:models])
     recipe = population.recipe.replace(patience=None)
     if epochs is not None:

@@ -235,7 +235,7 @@ def _compared(ready: Ready, before: Audited, after: Audited) -> Difference:
         confidence=settings.confidence,
         replicates=settings.replicates,
     )
-    return Difference(**dict(found))
+    return Difference(**dict(found) | {"pairs": tuple(one.turned() for one in found.pairs)})
 
 
 def _environment(ready: Ready, repaired: Repaired, before: Audited, after: Audited, work: Work) -> HardenEnvironment:

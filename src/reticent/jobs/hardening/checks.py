@@ -114,11 +114,10 @@ class Ready:
         """Random streams of the repair, apart from those of the references."""
         return Streams(self.config.seed, self.target, ("repair",))
 
-    def right(self, seen: Seen) -> NDArray[np.bool_]:
-        """Tell which of the non-members a network labels correctly."""
-        correct = seen.accuracy(self.sorted.records.y[self.before.roles.audited])
-        non_members: NDArray[np.bool_] = correct[~self.membership.matrix[self.target]]
-        return non_members
+    def right(self, seen: Seen) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Tell which of the members, and of the non-members, a network labels correctly."""
+        correct, row = seen.accuracy(self.sorted.records.y[self.before.roles.audited]), self.membership.matrix[-1]
+        return correct[row], correct[~row]
 
     def ask(self, network: nn.Module) -> Seen:
         """Ask a network about the audited records."""

@@ -78,12 +78,14 @@ def scored(source: Source, scoring: Scoring, repeats: int, folder: Path, stage: 
 
 def _stability(sets: Sequence[Packed]) -> Stability:
     """Measure how much the largest scores depend on the draw of batches: the Jaccard index of each two seeds' sets."""
-    overlap = {rate: [_jaccard(a[rate], b[rate]) for a, b in combinations(sets, 2)] for rate in RATES}
+    pairs = list(combinations(sets, 2))
+    taken = [rate for rate in RATES if any(map(np.any, sets[0][rate]))]
+    overlap = {rate: [_jaccard(a[rate], b[rate]) for a, b in pairs] for rate in taken}
     rows = tuple(
         StableRate(rate=rate, mean=sum(values) / len(values), least=min(values), chance=rate / (2 - rate))
         for rate, values in overlap.items()
     )
-    return Stability(seeds=len(sets), pairs=len(overlap[RATES[0]]), rows=rows)
+    return Stability(seeds=len(sets), pairs=len(pairs), rows=rows)
 
 
 def _steps(found: Scores) -> Steps:
@@ -131,4 +133,4 @@ def _packed(mask: Mapping[str, Tensor]) -> list[NDArray[np.uint8]]:
 def _jaccard(a: list[NDArray[np.uint8]], b: list[NDArray[np.uint8]]) -> float:
     both = sum(int(np.bitwise_count(x & y).sum()) for x, y in zip(a, b, strict=True))
     either = sum(int(np.bitwise_count(x | y).sum()) for x, y in zip(a, b, strict=True))
-    return both / either if either else 1.0
+    return both / either

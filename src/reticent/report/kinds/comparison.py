@@ -288,7 +288,8 @@ def _pairs(document: ComparisonDocument) -> tuple[b.Block, ...]:
             (
                 "Accuracy and members found are shares; their differences are in percentage points.",
                 "“Found only by one”: members that the attack finds under the first recipe and not under the second, "
-                "and the reverse. McNemar's test of the two numbers takes the thresholds as given: it decides nothing.",
+                "and the reverse, summed over models. McNemar's p is of each model by itself (of several, twice the "
+                "median p); it takes the thresholds as given, and decides nothing.",
             ),
             "note",
             only=b.PAGE,

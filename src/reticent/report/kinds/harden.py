@@ -103,9 +103,9 @@ def _both(document: HardenDocument) -> b.Table:
         lines.append(("Epsilon, at least", [say_epsilon.shown(one.lower or 0) for one in bounds], None))
     if found.fpr is not None and all(row.tpr is not None for row in rows):
         shares: list[b.Text | b.Cell] = [_by(row.attack, row.tpr, found.fpr) for row in rows]
-        lines.insert(2, (f"Members found at {level(found.fpr)} FPR", shares, Statistic.TPR))
+        lines.insert(3, (f"Members found at {level(found.fpr)} FPR", shares, Statistic.TPR))
     return b.table(
-        f"Both models on the same records; below each change its {sure} interval",
+        f"Both models on the same records; changes are after minus before, below each its {sure} interval",
         ("Measure", "Before", "After", "Change"),
         [(title, *values, _change(document, statistic)) for title, values, statistic in lines],
         key="both-table",
@@ -138,8 +138,8 @@ def _notes(document: HardenDocument) -> tuple[b.Block, ...]:
 
 def _took(document: HardenDocument) -> str:
     cost = document.environment.repair
-    share = cost.share_of_training_anew
-    beside = "" if share is None else f", {share:.2f} times the estimated time of training it anew"
+    anew = cost.seconds_training_anew
+    beside = "" if anew is None else f"; training the model anew would take about {duration(anew)}"
     return f"The repair took {duration(cost.seconds)}{beside}."
 
 

@@ -11,7 +11,7 @@ from reticent.say.evidence import of_family
 def blocks(audits: Sequence[Audit]) -> list[b.Block]:
     """Show it, for every attack that learns."""
     made: list[b.Block] = []
-    heads = ("Part of the answer", "AUC without it")
+    heads = ("Part of the answer", b.Column("AUC without it", "on references that play the target"))
     for audit in audits:
         if audit.importance is None:
             continue

@@ -128,7 +128,7 @@ def _largest(document: WeightsDocument) -> b.Table:
             count(row.entries),
             *map(percent, (row.vulnerability, row.learnability, row.shared)),
             number(row.jaccard, 2),
-            *(number(again[row.rate], 2) for _ in several),
+            *(number(again.get(row.rate), 2) for _ in several),
         )
         for row in document.largest
     )

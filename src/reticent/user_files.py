@@ -122,7 +122,7 @@ def _no_arrays(file: Path, error: Exception) -> str:
     with file.open("rb") as stream:
         head = stream.read(LOOKED_AT)
     kind = next((kind for mark, kind in ARRAYS.items() if head.startswith(mark)), "")
-    anew = "write it anew by numpy.savez"
+    anew = f"write it anew by numpy.save{'' if file.suffix.lower() == '.npy' else 'z'}"
     if kind == PICKLE:
         return f"a pickle, which may run code when it is loaded; nothing was unpickled: {anew}"
     if kind:

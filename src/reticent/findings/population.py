@@ -7,6 +7,7 @@ from pydantic import model_validator
 
 from reticent.findings.base import Empty, Finding, LeftOut, Number, Plain, agree
 from reticent.findings.numbers import Count, Share, Spread
+from reticent.options import UnitScore
 
 
 class ColumnReading(Finding):
@@ -59,6 +60,8 @@ class Data(Finding):
     non-members and shares of all attacks, groups and epsilons are then of units."""
     units: Annotated[Count | None, LeftOut] = None
     "How many units the audited records are of."
+    unit_score: Annotated[UnitScore | None, LeftOut] = None
+    "How the scores of a unit's records became its own."
     persons: Annotated[tuple[PersonColumn, ...], Empty] = ()
     "Only where records are audited: columns by which one person has several of them."
     licence: Annotated[str | None, LeftOut] = None

@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
-from reticent.cli.screen import say, show, stderr
+from reticent.cli.screen import BARS, say, show, stderr
 from reticent.errors import UnwrittenError
 from reticent.progress import Far, heard
 from reticent.report.kinds import layout
@@ -57,12 +57,14 @@ class Screen:
         self._waiting: threading.Timer | None = None
 
     def __enter__(self) -> "Screen":
+        BARS.append(self._console)
         self.bar.start()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._cancel()
         self.bar.stop()
+        BARS.remove(self._console)
         self._tell_earlier()
 
     def model(self, state: "Trained") -> None:

@@ -11,7 +11,7 @@ from reticent.errors import InputError
 from reticent.findings.population import Data, ModelFacts, Population, Unlearned
 from reticent.jobs import document
 from reticent.rounding import percent
-from reticent.signals.correctness import correct, knows
+from reticent.signals.correctness import alone, correct, knows
 from reticent.signals.matrix import Signals
 
 SEVERAL = 8
@@ -38,6 +38,7 @@ def population_facts(problem: Problem, groups: NDArray[np.int64], notices: Seque
         membership_digest=problem.membership.digest,
         shares=_shares(problem.membership.matrix),
         contradicted=problem.membership.contradicted(groups) or None,
+        labels_alone=alone(problem.signals) or None,
         notices=tuple(notices),
     )
     if not knows(problem.signals):

@@ -34,7 +34,7 @@ def layers(
 
     Args:
         flags: what to train, and how.
-        stage: Modules of one stage, by name or pattern, several separated by commas; repeat it for each stage, in
+        stage: Modules of one stage, by name or pattern, several separated by commas, repeated for each stage in
             forward order. [the network's own stages]
         seeds: Repetitions, with other initial weights and other halves. [2]
         swap: Also train on the other half. [yes]

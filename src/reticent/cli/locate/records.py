@@ -25,7 +25,7 @@ def records(
         reticent locate records --dataset mine.csv --label outcome --models 32
 
     Args:
-        run: A finished audit's folder, whose numbers are taken; by default models are trained, or found in the store.
+        run: A finished audit's folder, whose numbers are taken. [models are trained, or found in the store]
         without_references: Train one model on all records, and rank its members by risk without any other model.
         flags: what to train, and how.
         options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.

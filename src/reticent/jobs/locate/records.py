@@ -191,6 +191,7 @@ def _written(out: Output, found: RecordsDocument, rows: Sequence[RecordRow], rec
 def read_rows(path: Path) -> list[RecordRow]:
     """Read ``records.csv``."""
     try:
+        user_files.check_plain(path, "the records.csv of an audit")
         with path.open(encoding="utf-8", newline="") as stream:
             reader = csv.DictReader(stream, strict=True)
             if reader.fieldnames is None or "record" not in reader.fieldnames or "exposure" not in reader.fieldnames:

@@ -243,15 +243,15 @@ def member_ids(given: ArrayLike | str | Path, records: int, what: str = "members
 
 
 def _read(path: Path, what: str) -> NDArray[Any]:
-    if not path.is_file():
-        raise MissingFileError(f"no file {str(path)!r}: expected the row numbers of the {what}")
+    expected = f"the row numbers of the {what}, as .npy or as text of one number a line"
     try:
-        user_files.check(path)
+        user_files.check(path, expected)
         if path.suffix.lower() == ".npy":
-            found: NDArray[Any] = np.load(path, allow_pickle=False)
+            with user_files.loading(path, expected):
+                found: NDArray[Any] = np.load(path, allow_pickle=False)
             return found
         return np.array([int(line) for line in user_files.text(path).split()], dtype=np.int64)
-    except (ValueError, OSError, EOFError) as error:
-        raise CorruptFileError(
-            f"{path}: expected row numbers, as .npy or as text of one number a line, got {error}"
-        ) from None
+    except FileNotFoundError:
+        raise MissingFileError(f"no file {str(path)!r}: expected {expected}") from None
+    except (ValueError, OSError) as error:
+        raise CorruptFileError(f"{path}: expected {expected}, got {error}") from None

@@ -87,12 +87,11 @@ def copied(problem: Problem) -> NDArray[np.int64]:
     tells most records apart.
     """
     signals, some = problem.signals, slice(None, SEVERAL)
-    answers = signals.margins if signals.logits is None else signals.logits
-    apart = np.unique(np.concatenate([signals.margins[[0], block][0, :, 0] for block in signals.blocks()]))
+    apart = np.unique(signals.of_model(0))
     enough = FEW if 3 * len(apart) >= signals.records else SEVERAL
     seen, first = dict[bytes, int](), np.arange(signals.records)
     for block in signals.blocks():
-        said = np.moveaxis(np.asarray(answers[some, block]), 1, 0)
+        said = np.moveaxis(np.asarray(signals.answers[some, block]), 1, 0)
         said = said.reshape(len(said), -1)
         numbers = np.count_nonzero(np.diff(np.sort(said[:, : SEVERAL**2], axis=1), axis=1), axis=1) + 1
         for row in np.flatnonzero(numbers >= enough):
@@ -134,6 +133,4 @@ def _surely(problem: Problem, model: int) -> float:
 
     A margin above zero leaves less than half of the probability to all other classes together.
     """
-    signals, row = problem.signals, problem.membership.matrix[model]
-    right = np.concatenate([signals.margins[[model], block][0, :, 0] > 0 for block in signals.blocks()])
-    return float(right[row].mean())
+    return float((problem.signals.of_model(model) > 0)[problem.membership.matrix[model]].mean())

@@ -210,7 +210,7 @@ def _first_batch(materials: Materials, recipe: Recipe) -> Materials:
 
 def _earlier(population: Population, store: Store) -> tuple[int, list[float]]:
     """Count the runs of earlier stages that will be made; by model of which one is found, the share of rounds done."""
-    stages = population.earlier
+    stages = population.stages[1:]
     known = ((row, population.signals_id(row), population.training_id(row)) for row in range(population.models))
     todo = [row for row, signals, training in known if store.find(signals) is None and store.find(training) is None]
     there = [[store.find(stage.training_id(row)) is not None for stage in stages] for row in todo]

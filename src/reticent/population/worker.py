@@ -159,7 +159,7 @@ class Maker(Asker):
 
     def _train_together(self, models: Sequence[int]) -> Iterator[Failure]:
         """Train those that are missing as one batched computation, or what comes first in their training."""
-        stages = [self.population, *self.population.earlier]
+        stages = self.population.stages
         first = self._of(stages[-1])
         missing = [m for m in models if not any(self.store.find(stage.training_id(m)) for stage in stages)]
         for model, made in written_together(first.population, self.store, self.device, first._known, missing):
@@ -211,13 +211,13 @@ class Maker(Asker):
         So what differs in later stages only, such as the rate of CWRF, shares its first one, which is that of the
         undefended model. If another process makes it now, it is not waited for.
         """
-        first = self.population.first_stage
-        if first is None:
+        previous = self.population.previous
+        if previous is None:
             return None
         try:
-            return self._of(first)._training(model)[0]
+            return self._of(previous)._training(model)[0]
         except StoreLockedError:
-            if first.stack > 1:  # Alone, this model would have other bits.
+            if previous.stack > 1:  # Alone, this model would have other bits.
                 raise
             return None
 

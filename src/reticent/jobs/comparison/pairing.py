@@ -16,10 +16,10 @@ from reticent.spec import Spec
 ADVICE = {
     "records": ("their records", "give both the same --dataset"),
     "roles": ("the roles of the records", ""),
-    "targets": ("which models are audited", "give outputs with the same targets"),
-    "references": ("which models the attacks may learn from", "give outputs with the same references"),
     "labels": ("their labels", "give outputs of the same records, in the same order"),
     "membership": ("who trained on what", "give both the same --models and --seed"),
+    "targets": ("which models are audited", "give outputs with the same targets"),
+    "references": ("which models the attacks may learn from", "give outputs with the same references"),
     "seed": ("their seeds", "give both the same --seed"),
     "queries": ("the views of a record", "give both the same [queries]"),
     "attacks": ("their attacks", "give both the same attacks and options, for example with --attack"),
@@ -29,7 +29,7 @@ ADVICE = {
     ),
     "confidence": ("the confidence of their intervals", "give both the same confidence"),
 }
-"""What may differ, how a message calls it, and what to do then; first that on which the rest depends."""
+"""What may differ, how a message calls it, and what to do then; in the order in which it is looked at."""
 
 
 @dataclass(frozen=True)

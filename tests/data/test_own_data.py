@@ -158,16 +158,14 @@ def test_damaged_numpy_files_are_refused(suffix, tmp_path):
     whole = path.read_bytes()
     for content in (b"h", b"hello", whole[:-40]):
         path.write_bytes(content)
-        with pytest.raises(
-            CorruptFileError, match=r"is cut off or damaged|begins with b'h': write it anew by numpy\.savez?$"
-        ):
+        with pytest.raises(CorruptFileError, match=r"is cut off or damaged|begins with b'h(ello)?': write"):
             load(path)
 
 
 def test_an_npz_file_of_one_array_is_refused(tmp_path):
     with (tmp_path / "d.npz").open("wb") as stream:
         np.save(stream, X)
-    with pytest.raises(CorruptFileError, match="got one array, an .npy file: call it x.npy, beside y.npy"):
+    with pytest.raises(CorruptFileError, match=r"got one array, an \.npy file: call it x\.npy, beside y\.npy"):
         load(tmp_path / "d.npz")
 
 

@@ -1,13 +1,16 @@
 import asyncio
 import os
 import signal
+import subprocess
+import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
 
 from reticent.cli.run import guarded
-from reticent.interrupts import ASKED, Terminated, heard, held_back
+from reticent.interrupts import ASKED, PATIENCE, Terminated, heard, held_back
 from reticent.report.files import write_files
 
 
@@ -69,6 +72,38 @@ def test_a_signal_is_known_where_compiled_code_made_another_exception_of_it(caps
 def test_ctrl_c_is_told_as_ctrl_c(capsys):
     assert guarded(lambda *_, **__: ask(signal.SIGINT)) == 130
     assert "reticent: interrupted" in capsys.readouterr().err
+
+
+def test_ctrl_c_is_told_at_once_where_the_command_ends_later(capsys):
+    def ran(*_, **__):
+        with held_back():
+            ask(signal.SIGINT)
+            time.sleep(3 * PATIENCE)
+            early.append(capsys.readouterr().err)
+
+    early = []
+    assert guarded(ran, ["attack"]) == 130
+    assert early[0].startswith("stopping: Ctrl-C was seen, and what must not be cut in two is being finished")
+    assert capsys.readouterr().err.startswith("reticent: interrupted")
+    assert signal.set_wakeup_fd(-1) == -1
+
+
+def test_a_second_ctrl_c_ends_at_once():
+    code = (
+        "import time; from reticent.cli.run import guarded; from reticent.interrupts import held_back\n"
+        "def ran(*_, **__):\n"
+        " with held_back():\n"
+        "  print('at work', flush=True); time.sleep(60)\n"
+        "guarded(ran, ['attack'])"
+    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", code], **pipes) as process:
+        assert process.stdout.readline() == "at work\n"
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.readline().startswith("stopping: ")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(20) == 130
+        assert process.stderr.read() == "reticent: ended at once\n"
 
 
 def test_a_signal_that_is_ignored_stays_ignored_as_nohup_wants_it():

@@ -57,8 +57,18 @@ def test_openmp_is_limited_where_scikit_learn_is_first_loaded_by_a_part():
     assert told.stdout.split() == ["1"] * 3
 
 
-@pytest.mark.parametrize("run", [each, lambda *given: list(ordered(*given))], ids=["each", "ordered"])
-def test_filters_of_warnings_outlive_parts_that_clear_them_at_once(run, monkeypatch):
+def test_filters_of_warnings_are_the_callers_own_between_parts(monkeypatch):
+    monkeypatch.setattr("reticent.threads.cores", lambda: 2)
+    with warnings.catch_warnings():
+        made = ordered(abs, range(9))
+        assert next(made) == 0
+        warnings.filterwarnings("ignore", "set between two parts")
+        added = warnings.filters[0]
+        assert list(made) == list(range(1, 9))
+        assert warnings.filters[0] == added
+
+
+def test_filters_of_warnings_outlive_parts_that_clear_them_at_once(monkeypatch):
     from sklearn.utils.parallel import delayed
 
     monkeypatch.setattr("reticent.threads.cores", lambda: 2)
@@ -81,6 +91,6 @@ def test_filters_of_warnings_outlive_parts_that_clear_them_at_once(run, monkeypa
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("ignore")
         before = list(warnings.filters)
-        run(work, range(2))
+        each(work, range(2))
         assert warnings.filters == before
     assert [str(one.message) for one in told] == ["of something else"]

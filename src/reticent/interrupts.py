@@ -2,14 +2,21 @@
 
 import contextlib
 import os
+import select
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from types import FrameType
 from typing import NoReturn
 
 ASKED = (signal.SIGTERM, signal.SIGHUP)
 """By which the system, a scheduler or a closed terminal asks a process to end; Python by itself dies of them."""
+
+INTERRUPTED = 130
+"""Exit code of a command that Ctrl-C ended."""
+PATIENCE = 0.3
+"""Seconds in which most commands end, so that there is nothing to tell; in them, Ctrl-C counts once."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -46,6 +53,46 @@ def heard() -> Iterator[None]:
     finally:
         for one in taken:
             signal.signal(one, signal.SIG_DFL)
+
+
+@contextlib.contextmanager
+def answered(seen: Callable[[], None], ended: Callable[[], None]) -> Iterator[None]:
+    """Call `seen` where the block does not end soon after Ctrl-C; a second one calls `ended` and ends the process.
+
+    Python hears of a signal only when compiled code, or a block that must not be cut in two, is done; a thread that
+    reads what its handler in C writes hears of it at once.
+    """
+    main = threading.current_thread() is threading.main_thread()
+    if not main or signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
+        yield
+        return
+    reads, writes = os.pipe()
+    os.set_blocking(writes, False)
+    before = signal.set_wakeup_fd(writes, warn_on_full_buffer=False)
+    listener = threading.Thread(target=_answer, args=(reads, seen, ended), daemon=True)
+    listener.start()
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(before)
+        os.close(writes)
+        listener.join()
+        os.close(reads)
+
+
+def _answer(reads: int, seen: Callable[[], None], ended: Callable[[], None]) -> None:
+    told = False
+    while came := os.read(reads, 64):
+        if signal.SIGINT not in came:
+            continue
+        if told:
+            ended()
+            os._exit(INTERRUPTED)
+        until, told = time.monotonic() + PATIENCE, True
+        while select.select([reads], [], [], max(0.0, until - time.monotonic()))[0]:
+            if not os.read(reads, 64):
+                return
+        seen()
 
 
 @contextlib.contextmanager

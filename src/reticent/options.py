@@ -20,6 +20,7 @@ from reticent.spec import RARELY, Names, Spec, as_toml, choices, full
 Options = dict[str, Any]
 Count = Annotated[int, Ge(2)]
 Kind = Literal["table", "pictures", "arrays"]
+UnitScore = Literal["mean", "sum", "max"]
 ABOUT = {"table": "columns of a table (csv, Parquet, or a data frame)", "pictures": "a folder of pictures"}
 
 
@@ -159,6 +160,9 @@ class AuditConfig(DataOptions, AttackConfig):
     """A column whose values name persons, or other units of several records (for tables also a --not-feature). Who
     trains on what is drawn by unit, no unit has two roles, and what is measured is told of units. [records are units]
     """
+    unit_score: Annotated[UnitScore, RARELY] = "mean"
+    """How an attack joins the scores of a unit's records. The sum finds more by log-ratios (LiRA) where records of a
+    unit are unlike each other; of other attacks it ranks units by how many records they have."""
     defense: Annotated[str | Options | None, BeforeValidator(_name_or_table)] = None
     """A name of `reticent defenses`, or several joined by +, with options: dpsgd:epsilon=8; in a file or in Python also
     a table with ``name`` and options. Short for the recipe's objective, sampler, procedure and output.

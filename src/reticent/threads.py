@@ -36,13 +36,13 @@ CLEARED = "`sklearn.utils.parallel.delayed` should be used with"
 
 
 @contextmanager
-def _side_by_side() -> Iterator[None]:
-    """Compute on one thread in each of several; keep the filters of warnings, which are the whole process's.
+def _filters_kept() -> Iterator[None]:
+    """Keep the filters of warnings, which are the whole process's.
 
     scikit-learn clears and sets them back in every fit. Of two at once, the later one sets back what the first had
     cleared, and from then on scikit-learn warns of that (`CLEARED`).
     """
-    with one_thread(), warnings.catch_warnings():
+    with warnings.catch_warnings():
         show = warnings.showwarning
 
         def shown(message: Warning | str, *about: Any) -> None:
@@ -58,35 +58,26 @@ FEW_CELLS = 2**22
 
 
 def each(work: Callable[[Part], None], parts: Iterable[Part], cells: int = FEW_CELLS, step: str = "") -> None:
-    """Do the work of all parts, which share nothing that they write; what one raises, this raises.
-
-    Parts are drawn from `parts` before any work begins. Where they are about few numbers (`cells`), it is done here.
-    `step` names what is done to whoever listens (`progress`).
-    """
-    drawn = list(parts)
-    if cells < FEW_CELLS:
-        for part in counted(step, drawn, len(drawn)):
-            work(part)
-        return
-    with _side_by_side(), ThreadPoolExecutor(max(1, min(cores(), MOST, len(drawn))), initializer=_openmp) as pool:
-        futures = [pool.submit(work, part) for part in drawn]
-        try:
-            for future in counted(step, futures, len(drawn)):
-                future.result()
-        finally:
-            pool.shutdown(cancel_futures=True)
+    """Do the work of all parts as `ordered` does; they share nothing that they write, and may fit by scikit-learn."""
+    with _filters_kept():
+        for _ in ordered(work, parts, cells, step):
+            pass
 
 
 def ordered(
     work: Callable[[Part], Made], parts: Iterable[Part], cells: int = FEW_CELLS, step: str = ""
 ) -> Iterator[Made]:
-    """Do the work of all parts as `each` does, and give what each makes in their order; few wait to be taken."""
+    """Do the work of all parts, and give what each makes in their order; few wait to be taken.
+
+    What one raises, this raises. Parts are drawn from `parts` before any work begins. Where they are about few numbers
+    (`cells`), it is done here. `step` names what is done to whoever listens (`progress`).
+    """
     drawn = list(parts)
     if cells < FEW_CELLS:
         yield from map(work, counted(step, drawn, len(drawn)))
         return
     most = max(1, min(cores(), MOST, len(drawn)))
-    with _side_by_side(), ThreadPoolExecutor(most, initializer=_openmp) as pool:
+    with one_thread(), ThreadPoolExecutor(most, initializer=_openmp) as pool:
         waiting = deque(pool.submit(work, part) for part in drawn[: most + 1])
         try:
             for place in counted(step, range(len(drawn)), len(drawn)):

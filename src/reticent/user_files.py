@@ -1,14 +1,20 @@
 """Paths and files as users give them: the home folder, encodings, gzip, and files that are not what their name says."""
 
 import gzip
+import stat
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from reticent.errors import CorruptFileError
+from reticent.errors import CorruptFileError, ReticentError
 
 BOMS = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 """How a text may begin that is not UTF-8 and says so; the longer ones first."""
 GZIP = b"\x1f\x8b"
+PICKLE = "a pickle"
+ARRAYS = {b"PK": "a zip archive", b"\x93NUMPY": "an .npy file", b"\x80": PICKLE}
+"""How files may begin that NumPy writes, and what they then are."""
 TOO_MUCH = "it holds a number of thousands of digits, or lists in lists too deep to be read: take that out"
 """What is said of a file in TOML or JSON that Python does not read, though nothing is wrong with its form."""
 LOOKED_AT = 1024
@@ -23,8 +29,21 @@ def path(given: str | Path) -> Path:
         return Path(given)
 
 
-def check(file: Path) -> None:
+def check_plain(file: Path, expected: str = "a file") -> None:
+    """Refuse what is no plain file: a folder, or a pipe, which would be waited for until somebody writes into it."""
+    mode = file.stat().st_mode
+    if stat.S_ISDIR(mode):
+        raise CorruptFileError(f"{file}: expected {expected}, got a folder: give a file, such as one that lies in it")
+    if not stat.S_ISREG(mode):
+        kind = "a named pipe" if stat.S_ISFIFO(mode) else "a device or a socket"
+        raise CorruptFileError(
+            f"{file}: expected {expected}, got {kind}: write what comes out of it into a file, and give that"
+        )
+
+
+def check(file: Path, expected: str = "a file") -> None:
     """Refuse a file in which no data can be, with the remedy."""
+    check_plain(file, expected)
     with file.open("rb") as stream:
         head = stream.read(LOOKED_AT)
     if not head:
@@ -42,6 +61,7 @@ def check(file: Path) -> None:
 
 def text(file: Path) -> str:
     """Read a text: UTF-8 with or without a mark, or UTF-16 or UTF-32 with one; gzip is unpacked, whatever the name."""
+    check_plain(file)
     content = file.read_bytes()
     if content.startswith(GZIP):
         try:
@@ -50,9 +70,12 @@ def text(file: Path) -> str:
             raise CorruptFileError(f"{file}: its gzip is cut off or damaged ({error}): download it again") from None
     encoding = next((name for mark, name in BOMS.items() if content.startswith(mark)), "utf-8-sig")
     if encoding == "utf-8-sig" and b"\0" in content:
+        count, line = content.count(0), content.count(b"\n", 0, content.index(0)) + 1
         raise CorruptFileError(
-            f"{file}: expected UTF-8 text, got zero bytes: it is no text, or UTF-16 without a mark, which is written "
-            f"anew by iconv -f UTF-16LE -t UTF-8 {file.name} > NEW"
+            f"{file}: expected UTF-8 text, got NUL bytes ({count:,} of {len(content):,}), the first in line {line}: "
+            f"if every second byte is one, it is UTF-16 without a mark, which is written anew by iconv -f "
+            f"UTF-16LE -t UTF-8 {file.name} > NEW; if they are few, it was damaged: make it again, or take them out by "
+            f"tr -d '\\000' < {file.name} > NEW and look at that line"
         )
     try:
         return content.decode(encoding)
@@ -68,3 +91,40 @@ def _undecoded(file: Path, content: bytes, error: UnicodeDecodeError) -> str:
             f"Windows-1252 have it: write it anew, for example by iconv -f WINDOWS-1252 -t UTF-8 {file.name} > NEW"
         )
     return f"{file}: begins as {error.encoding.upper()} text and is cut off or damaged in line {line}: copy it again"
+
+
+@contextmanager
+def loading(file: Path, expected: str, name: str = "") -> Iterator[None]:
+    """Turn what NumPy says of a file of arrays, or of one of its arrays, into what was got and what to do.
+
+    NumPy's own advice is to load a pickle all the same.
+    """
+    try:
+        yield
+    except ReticentError:
+        raise
+    except Exception as error:  # noqa: BLE001 (whatever a broken file makes NumPy raise)
+        if isinstance(error, OSError) and error.errno:
+            got = f"an error of reading it ({error.strerror})"
+        elif "Object arrays" in str(error):
+            called = name or "x"
+            got = (
+                f"{f'{name!r}, ' * bool(name)}an array of Python objects (dtype object), which stands there as a "
+                "pickle; nothing was unpickled, since that may run code: save it as numbers, booleans or texts, by "
+                f"numpy.savez(..., {called}=numpy.array({called}.tolist()))"
+            )
+        else:
+            got = _no_arrays(file, error)
+        raise CorruptFileError(f"{file}: expected {expected}, got {got}") from None
+
+
+def _no_arrays(file: Path, error: Exception) -> str:
+    with file.open("rb") as stream:
+        head = stream.read(LOOKED_AT)
+    kind = next((kind for mark, kind in ARRAYS.items() if head.startswith(mark)), "")
+    anew = f"write it anew by numpy.save{'' if file.suffix.lower() == '.npy' else 'z'}"
+    if kind == PICKLE:
+        return f"a pickle, which may run code when it is loaded; nothing was unpickled: {anew}"
+    if kind:
+        return f"{kind} that is cut off or damaged ({error}): copy or download it again, or {anew}"
+    return f"what is none, and begins with {head[:12]!r}: {anew}"

@@ -287,6 +287,7 @@ def test_membership_that_may_be_the_wrong_way_round_is_said_first():
     for other in (
         brought([lira], models=7, accuracies=RIGHT),
         brought([lira, made("confidence").with_(strong=False), made("entropy", **LOW).with_(strong=False)]),
+        brought([lira, made("rmia", **LOW).with_(strong=True)]),  # It learns which way round it is.
         brought([lira, loss], targets=False),  # Who trained on what was drawn by reticent.
     ):
         assert (other.exchanged, word(other), "exchanged" in other.sentence) == (False, "Leak found", False)

@@ -3,7 +3,7 @@
 Each count is held to the 99 % quantile of a binomial at 5 %: of 400 seeds at most 31, of 40 at most 6. Measured over
 400 seeds (8 targets, 200 replicates; AUC, TPR at 0.1, TPR at 0.01), "above the limit" with the limit at the true value:
 
-    two attacks, no leak, 200 records     2.8 %, 2.3 %, 1.3 %   (without `threshold_scale` 2.8 %, 6.8 %, 29 %)
+    two attacks, no leak, 200 records     2.8 %, 2.3 %, 1.3 %   (without `expected_fpr` 2.8 %, 6.8 %, 29 %)
     two attacks, no leak, 1000 records    5.0 %, 1.8 %, 0.5 %   (5.0 %, 3.8 %, 7.8 %)
     one attack, AUC 0.638, 400 records    1.8 %, 1.0 %, 0 %     (1.8 %, 2.5 %, 19 %)
     one attack, AUC 0.856, 200 records    3.8 %, 0 %, 0 %       (3.8 %, 5.5 %, 32 %)
@@ -72,7 +72,7 @@ def test_false_alarms_and_false_passes_at_the_true_value(seeds, records, shift, 
 
 def test_without_the_uncertainty_of_the_threshold_there_would_be_more_false_alarms(monkeypatch):
     with_it = errors(40, 200, 0.0, 2, "above the limit")[2]
-    monkeypatch.setattr(judge, "threshold_scale", lambda *_: 1.0)
+    monkeypatch.setattr(judge, "expected_fpr", lambda _, fpr: fpr)
     without = errors(40, 200, 0.0, 2, "above the limit")[2]
     assert with_it <= 1
     assert without > binom.ppf(0.99, 40, 0.05)

@@ -48,9 +48,11 @@ def test_every_key_is_a_flag_with_the_specs_text_and_default(verb):
 HIDDEN = {
     "audit": set(),
     "plan": set(),
-    "compare": {"unit", "config"},
-    "search": {"unit", "config"},
-    **{f"locate {verb}": {"unit", *SILENT[f"locate {verb}"]} for verb in ("weights", "layers", "records")},
+    "compare": {"unit", "unit_score", "config"},
+    "search": {"unit", "unit_score", "config"},
+    **{
+        f"locate {verb}": {"unit", "unit_score", *SILENT[f"locate {verb}"]} for verb in ("weights", "layers", "records")
+    },
 }
 
 
@@ -61,6 +63,7 @@ def test_a_help_shows_the_flags_that_a_verb_takes_and_the_others_are_refused(ver
     assert hidden == {spelled(key) for key in HIDDEN[verb] if spelled(key) in found}
     (tmp_path / "a.toml").write_text("")
     given = {"config": "a.toml", "executor": "inline", "control": "null", "format": "md", "records-format": "parquet"}
+    given["unit-score"] = "sum"
     for name in hidden:
         value = [] if name == "also-non-adaptive" else [given.get(name, "4")]
         more = ["--defense", "hamp"] * (verb in {"compare", "search"}) + ["--over", "gamma=0.1,0.2"] * (

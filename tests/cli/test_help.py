@@ -100,3 +100,19 @@ def test_every_group_of_flags_has_one_that_most_runs_need():
 )
 def test_the_first_sentence_of_a_text_is_kept_with_what_stands_for_no_value(text, short):
     assert first(text) == short
+
+
+def test_the_short_help_of_attack_names_the_arrays_of_the_file(capfd, monkeypatch):
+    told = " ".join(shown("attack --help", capfd, monkeypatch).replace("│", " ").split())
+    for array in ("labels (N,)", "membership (M, N) of booleans", "logits (M, N, C)", "probabilities (M, N, C)"):
+        assert array in told
+    for array in ("margins (M, N)", "records (N, ...)"):
+        assert array in told
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_short_text_is_not_cut_inside_a_list(verb):
+    for one in flags(verb)[1]:
+        text = " ".join((one.parameter.help or "").split())
+        rest = text.removeprefix(first(text).rstrip("."))
+        assert not (rest.startswith(";") and ";" in rest[1:].split(". ")[0]), one.name

@@ -458,3 +458,16 @@ def test_attack_takes_the_flags_of_the_table_of_records(command, tmp_path):
     code, _, err = command("attack --signals o.npz --label out --not-feature id")
     wanted = "--label, --not-feature: how a table is read; expected the table beside it: give --records FILE"
     assert (code, wanted in err) == (2, True)
+
+
+def test_answers_that_are_labels_alone_have_a_way_forward(command, outputs):
+    rng = np.random.default_rng(1)
+    guesses = np.eye(3)[rng.integers(0, 3, (8, 60))]
+    code, out, _ = command(f"attack --signals {outputs(logits=None, probabilities=guesses)} --attack loss")
+    said = " ".join(out.split())
+    assert (code, "Cannot tell" in said) == (0, True)
+    assert "Bring probabilities or logits of the same models: these answers are labels alone" in said
+    assert "reticent audit --dataset mine.csv --label outcome --attack label-only" in said
+    code, out, _ = command(f"attack --signals {outputs()} --attack loss")
+    assert "labels alone: bring" not in out
+    assert "these answers are labels alone" not in out

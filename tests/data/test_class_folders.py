@@ -148,7 +148,7 @@ SPOILT = {
             InputError,
             r"a folder for each of at least 2 classes, .*x\.npy and y\.npy; got pictures of 'cat' alone",
         ),
-        ("no class", InputError, "expected a folder for each of at least 2 classes, .*; got none"),
+        ("no class", InputError, "expected in it a folder for each of at least 2 classes, .*; got none"),
         ("another file", InputError, r"cat/notes\.txt: expected pictures alone \(\.jpg, .*\): move other files away"),
         ("gif", InputError, r"cat/x\.gif: expected pictures alone"),
         (

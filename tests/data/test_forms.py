@@ -112,7 +112,12 @@ REFUSED = {
     "UTF-16 without a mark": (
         "l.csv",
         ROWS.encode("utf-16-le"),
-        "got zero bytes: it is no text, or UTF-16 without a mark, which is written anew by iconv -f UTF-16LE -t UTF-8",
+        r"NUL bytes .*, the first in line 1: .* UTF-16 without .* iconv -f UTF-16LE -t UTF-8 l\.csv > NEW",
+    ),
+    "a NUL byte": (
+        "l.csv",
+        b"a,label\n1,0\n\0,1\n",
+        r"got NUL bytes \(1 of 16\), the first in line 3: .*; if they are few, .* take them out by tr -d",
     ),
     "UTF-16 cut off": (
         "l.csv",

@@ -145,7 +145,7 @@ def test_python_objects_are_never_loaded(tmp_path):
     np.save(tmp_path / "x.npy", np.array([[1], [1, 2]], dtype=object))
     np.save(tmp_path / "y.npy", Y[:2])
     for path in (tmp_path / "d.npz", tmp_path):
-        with pytest.raises(CorruptFileError, match="holds Python objects, which are never loaded"):
+        with pytest.raises(CorruptFileError, match=r"an array of Python objects .*; nothing was unpickled"):
             load(path)
 
 
@@ -158,14 +158,14 @@ def test_damaged_numpy_files_are_refused(suffix, tmp_path):
     whole = path.read_bytes()
     for content in (b"h", b"hello", whole[:-40]):
         path.write_bytes(content)
-        with pytest.raises(CorruptFileError, match="cut off or no NumPy file"):
+        with pytest.raises(CorruptFileError, match=r"is cut off or damaged|begins with b'h(ello)?': write"):
             load(path)
 
 
 def test_an_npz_file_of_one_array_is_refused(tmp_path):
     with (tmp_path / "d.npz").open("wb") as stream:
         np.save(stream, X)
-    with pytest.raises(InputError, match="expected arrays x and y, or features and labels; got one array"):
+    with pytest.raises(CorruptFileError, match=r"got one array, an \.npy file: call it x\.npy, beside y\.npy"):
         load(tmp_path / "d.npz")
 
 

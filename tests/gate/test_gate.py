@@ -15,9 +15,7 @@ import reticent
 from reticent.attacks import ATTACKS
 from reticent.auditing.attack_audit import audit_attack
 from reticent.errors import CorruptFileError, InputError, MissingFileError, SpecError
-from reticent.findings.attack import Audit
 from reticent.findings.gate import ALLOWED, ALLOWED_TOGETHER
-from reticent.gating.judge import threshold_scale
 from reticent.gating.limits import Limits, gather, tpr_at
 from reticent.say.gate import weak as weak_alone
 
@@ -51,10 +49,6 @@ def attack(name, auc=(0.55, 0.53, 0.57), tpr=(0.015, 0.011, 0.019), fpr=0.01, ot
         "overall": {"auc": estimate(*auc), "tpr_at_fpr": [entry]},
         "targets": [{"model": m} | target for m in range(targets)],
     }
-
-
-def read(plain):
-    return Audit.model_validate(plain)
 
 
 def document(*attacks, **changes):
@@ -178,13 +172,6 @@ def test_an_attack_that_ranks_backwards_is_read_backwards():
 
 
 def test_the_lower_limit_of_a_rate_counts_how_its_threshold_was_chosen():
-    assert threshold_scale(read(attack("lira", others=100)), 0.01) == pytest.approx(0.505)
-    assert threshold_scale(read(attack("lira", others=10**6)), 0.01) == pytest.approx(1, abs=2e-4)
-    assert threshold_scale(read(attack("lira")), 0.1) == 1
-    two = attack("lira", others=199)["targets"][:1] + attack("lira", others=200)["targets"][:1]
-    assert threshold_scale(read(attack("lira") | {"targets": two}), 0.01) == pytest.approx(
-        0.01 / np.mean([2 / 200, 3 / 201])
-    )
     # Of 100 non-members the second highest is the threshold: guessing then finds 2 in 101 on average, not 1 in 100.
     rng = np.random.default_rng(0)
     found = [

@@ -364,7 +364,7 @@ def test_a_file_that_is_no_npz_is_told(content, brought, tmp_path):
         path.write_bytes(path.read_bytes()[:2000])
     else:
         path.write_text("label,score\n")
-    with pytest.raises(CorruptFileError, match=r"o\.npz: cannot be read as an \.npz file of plain arrays") as caught:
+    with pytest.raises(CorruptFileError, match=r"o\.npz: expected an \.npz file of plain arrays.*, got") as caught:
         read_signals(path)
     assert "context manager" not in str(caught.value)
 
@@ -536,7 +536,7 @@ def test_a_threshold_is_learned_on_references_only(brought):
 def test_keys_of_training_are_refused(brought, tmp_path):
     from reticent.jobs.attacks import gather_attacks
 
-    with pytest.raises(SpecError, match=r"unknown key 'epochs'.*nothing is trained here"):
+    with pytest.raises(SpecError, match=r"^epochs: nothing is trained here, so that it would change nothing"):
         gather_attacks(None, {"epochs": 5})
     (tmp_path / "a.toml").write_text("seed = 3\n[attack.lira]\nvariance = 'pooled'\n")
     assert gather_attacks(tmp_path / "a.toml", {"attack.lira.centre": "median"}).attack == {

@@ -130,14 +130,11 @@ def test_what_looks_learned_by_heart_by_chance_is_told(folder):
     poor = QUICK | {"epochs": 1, "learning_rate": 1e-9}
     found = reticent.locate_records(**poor, store=folder / "store", out=folder / "poor")
     told = found.document["memorisation"]
-    other = f" For {told['reversed']} record{'s' * (told['reversed'] != 1)} the reverse holds: models label "
-    assert (other in found.sentence) == (told["reversed"] > 0)
+    chance = f"memorised, where chance alone gives about {told['reversed']} (as many look the other way round): models"
+    assert chance in found.sentence
     assert "did not learn" in found.document["detail"][0]
     summary = Memorisation(records=9, memorised=3, mean=0.1, reversed=2, quantiles={}, threshold=0.5)
-    assert sentence(summary, 9).endswith(
-        "For 2 records the reverse holds: models label them correctly at least that much less often if they were "
-        "trained on them. Only chance does that, so about as many of those called memorised may be chance too."
-    )
+    assert sentence(summary, 9).startswith("3 of 9 records are memorised, where chance alone gives about 2 (as many")
 
 
 def test_the_table_holds_all_records(found, folder):
@@ -208,6 +205,7 @@ def test_the_command_prints_the_most_exposed(folder, found, capsys):
     assert guarded(app, ["locate", "records", str(folder / "audit"), "--out", str(folder / "cli")]) == 0
     shown = capsys.readouterr().out
     assert "memorised" in shown
+    assert "±: the standard error of the number above it." in " ".join(shown.split())
     assert all(str(row["record"]) in shown for row in found.rows[:10])
     assert "records.json" in shown
     assert guarded(app, ["locate", "records", str(folder / "audit"), "--epochs", "3"]) == 2

@@ -160,9 +160,9 @@ def test_what_cannot_be_read_is_refused_with_the_remedy_and_runs_no_code(case, t
 
 
 def test_places_without_a_file(tmp_path, monkeypatch):
-    with pytest.raises(MissingFileError, match="is a folder: expected the file of a network's weights"):
+    with pytest.raises(CorruptFileError, match="expected the file of a network's weights, got a folder"):
         read(tmp_path)
-    with pytest.raises(MissingFileError, match=r"no file '.*none\.pt': expected the weights of a network"):
+    with pytest.raises(MissingFileError, match=r"no file '.*none\.pt': expected the file of a network's weights"):
         read(tmp_path / "none.pt")
     monkeypatch.setenv("HOME", str(tmp_path))
     assert torch.equal(read(write(tmp_path / "w.pt") and "~/w.pt")["bias"], STATE["bias"])

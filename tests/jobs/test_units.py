@@ -125,6 +125,9 @@ def test_scores_groups_and_exposures_are_joined_by_unit():
     units = Units.of("person", np.array([0, 1, 0, 1, 2]))
     assert scores_of_units(np.array([[1.0, 2, 3, 6, 5]]), units).tolist() == [[2, 4, 5]]
     assert scores_of_units(np.ones((1, 5)), None).shape == (1, 5)
+    for way, joined in (("sum", [4, 8, 5]), ("max", [3, 6, 5])):
+        asked = replace(units, score=way).among(np.arange(5))
+        assert scores_of_units(np.array([[1.0, 2, 3, 6, 5]]), asked).tolist() == [joined]
     grouped = groups_of_units(by_column("g", np.array(["x", "x", "x", "y", "y"]), 5), units)
     assert grouped.values() == ["x", SEVERAL, "y"]
     whole = groups_of_units(by_column("g", np.array(["x", "y", "x", "y", "y"]), 5), units)
@@ -196,6 +199,7 @@ def test_an_audit_by_unit_says_so(tmp_path):
     done = reticent.audit(
         dataset=data(units),
         unit="person",
+        unit_score="sum",
         models=4,
         epochs=1,
         attacks=["loss"],
@@ -205,7 +209,9 @@ def test_an_audit_by_unit_says_so(tmp_path):
         out=tmp_path / "out",
     )
     found = done.findings
-    assert (found.data.unit, found.data.units) == ("person", 60)
+    assert (found.data.unit, found.data.units, found.data.unit_score) == ("person", 60, "sum")
+    assert "its score is the sum of its records'" in found.verdict.detail
+    assert any("--unit-score mean joins them in another" in line for line in found.verdict.cannot_say)
     assert found.verdict.sentence.endswith("A person here is all records of one person.")
     whole = "In all of this, “a person”, or “a record”, is all records of one person, of which"
     assert found.verdict.detail.startswith(whole)
@@ -271,6 +277,11 @@ def test_a_column_that_models_see_is_no_unit(tmp_path):
         called(None, {"dataset": file, "label": "y", "unit": "persn", "not_features": ["person"], "models": 4})
     made = reticent.plan(dataset=file, label="y", unit="person", not_features=["person"], models=4, epochs=1)
     assert 10 < 1 / made.smallest_fpr <= 20  # Of 40 persons a model leaves out half, or less.
+
+
+def test_how_scores_are_joined_needs_units():
+    with pytest.raises(InputError, match="unit_score: joins the scores of a unit's records: give unit too"):
+        reticent.audit(dataset="digits", unit_score="sum")
 
 
 def test_the_units_column_is_no_group():

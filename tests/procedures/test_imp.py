@@ -179,8 +179,8 @@ def test_every_round_is_a_run_that_is_made_once_with_the_bits_of_all_at_once(tmp
     maker = Maker(whole, store, "cpu")
     made = maker.make(0)
     runs = {path.name for path in (tmp_path / "store" / "runs").iterdir()}
-    assert runs == {made.signals, made.training, *(one.training_id(0) for one in whole.earlier)}
-    assert [one.recipe.procedure for one in whole.earlier] == [
+    assert runs == {made.signals, made.training, *(one.training_id(0) for one in whole.stages[1:])}
+    assert [one.recipe.procedure for one in whole.stages[1:]] == [
         Imp(rounds=2, **options),
         Imp(rounds=1, **options),
         Plain(),
@@ -245,7 +245,7 @@ def test_a_training_that_ends_in_any_round_goes_on_to_the_same_bits(tmp_path):
             patched.setattr(Run, "update", counted)
             with pytest.raises(Ended):
                 Maker(whole, store, "cpu").make(0)
-        finished = [one for one in whole.earlier if store.find(one.training_id(0))]
+        finished = [one for one in whole.stages[1:] if store.find(one.training_id(0))]
         assert len(finished) == number, "the rounds before it are kept"
         again = Maker(whole, store, "cpu").make(0)
         assert bits(store, again.training) == bits(alone, uninterrupted.training)
@@ -280,7 +280,7 @@ def test_a_kill_in_any_round_goes_on_to_the_same_bits(tmp_path, monkeypatch):
         assert process.returncode == -9
         store = Store(folder).open()
         maker = cases.maker("imp", store)
-        assert sum(store.find(one.training_id(0)) is not None for one in maker.population.earlier) == number
+        assert sum(store.find(one.training_id(0)) is not None for one in maker.population.stages[1:]) == number
         assert bits(store, maker.make(0).training) == bits(alone, uninterrupted.training)
 
 

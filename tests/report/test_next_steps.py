@@ -8,10 +8,13 @@ from audit_forms import html, read, terminal
 
 from reticent.cli import app
 from reticent.cli.flags import Flags
+from reticent.findings.audit import Leak, Reason
 from reticent.findings.environment import Environment
 from reticent.jobs.config import gather
 from reticent.say import next_steps
 
+FOUND = {Reason.MORE_THAN_CHANCE, Reason.MORE_THAN_SHIFT, Reason.IN_A_GROUP, Reason.EXCLUDED}
+"""Reasons of a verdict that tells."""
 TABLE = {
     "dataset": "my data.csv",
     "label": "out come",
@@ -127,3 +130,11 @@ def test_the_steps_stand_on_the_page_and_at_the_end_of_the_terminal(small):
     gate = "reticent gate here --max-auc 0.55"
     assert gate in re.sub("</?span>", "", html(changed))
     assert gate in " ".join(terminal(changed).split("What to do next")[1].split())
+
+
+@pytest.mark.parametrize("reason", sorted(set(Reason) - FOUND))
+def test_what_cannot_be_told_always_has_a_way_forward(document, reason):
+    found = read(document)
+    verdict = found.verdict.with_(leak=Leak.CANNOT_TELL, reason=reason)
+    for population in (found.population, found.population.with_(labels_alone=True)):
+        assert next_steps.after(found.with_(verdict=verdict, population=population))

@@ -63,5 +63,5 @@ def test_a_file_that_was_cut_is_named(tmp_path):
         save_file(broken, tmp_path / "broken.safetensors")
         with pytest.raises(CorruptFileError, match=f"not a compact file of a pruned model \\({words}\\)"):
             reticent.load_weights(tmp_path / "broken.safetensors")
-    with pytest.raises(MissingFileError, match="expected the weights of a network"):
+    with pytest.raises(MissingFileError, match="expected the file of a network's weights"):
         reticent.load_weights(tmp_path / "none.safetensors")

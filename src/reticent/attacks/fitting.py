@@ -145,9 +145,9 @@ class Design(NamedTuple):
         return Schedule("adam", self.rate, self.batch, steps=spec.steps, looks=10)
 
 
-def needs(spec: Fitted) -> Needs:
-    """Say which references a network is fitted on."""
-    return Needs(references=spec.references or 1)
+def needs(spec: Fitted, *probes: Probe) -> Needs:
+    """Say which references a network is fitted on, and what models are asked."""
+    return Needs(references=spec.references or 1, probes=probes)
 
 
 def score(spec: Fitted, problem: Problem, rng: np.random.Generator, design: Design) -> Floats:

@@ -34,7 +34,7 @@ def score(spec: ModifiedEntropy, problem: Problem, rng: np.random.Generator) -> 
 
     def values(models: Rows) -> thresholds.Values:
         for block, log_p in log_probabilities(problem.signals, models):
-            yield block, -log_modified_entropy(log_p, np.broadcast_to(problem.signals.labels[block], log_p.shape[:2]))
+            yield block, -log_modified_entropy(log_p, problem.signals.labels[block])
 
     return thresholds.score(problem, spec.threshold, values)
 

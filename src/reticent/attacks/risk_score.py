@@ -44,7 +44,7 @@ def score(spec: RiskScore, problem: Problem, rng: np.random.Generator) -> Floats
     models = np.union1d(problem.targets, problem.references)
     labels, values = problem.signals.labels, np.empty((len(models), problem.signals.records))
     for block, log_p in log_probabilities(problem.signals, models):
-        values[:, block] = log_modified_entropy(log_p, np.broadcast_to(labels[block], log_p.shape[:2]))
+        values[:, block] = log_modified_entropy(log_p, labels[block])
     values = np.maximum(values, SMALLEST)
     targets = values[np.searchsorted(models, problem.targets)]
     references = values[np.searchsorted(models, problem.references)]

@@ -41,7 +41,7 @@ def probe(spec: Samia) -> Sensitivity:
 
 def needs(spec: Samia) -> Needs:
     """Say which references a network is fitted on, and what models are asked."""
-    return Needs(references=spec.references or 1, probes=(probe(spec),))
+    return fitting.needs(spec, probe(spec))
 
 
 def score(spec: Samia, problem: Problem, rng: np.random.Generator) -> Floats:

@@ -48,7 +48,7 @@ def log_sum(logs: Floats) -> Floats:
 
 def log_modified_entropy(log_p: Floats, labels: NDArray[np.int64]) -> Floats:
     r"""Compute the logarithm of :math:`-(1 - p_y) \ln p_y - \sum_{j \ne y} p_j \ln(1 - p_j)`, exactly."""
-    log_rest, at = log_complements(log_p), labels[..., None]
+    log_rest, at = log_complements(log_p), np.broadcast_to(labels, log_p.shape[:-1])[..., None]
     own, rest = (np.take_along_axis(logs, at, axis=-1) for logs in (log_p, log_rest))
     terms = log_p + log_surprise(log_rest, log_p)
     np.put_along_axis(terms, at, rest + log_surprise(own, rest), axis=-1)

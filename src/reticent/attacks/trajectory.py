@@ -46,7 +46,7 @@ def students(spec: Trajectory) -> tuple[Students, ...]:
 
 def needs(spec: Trajectory) -> Needs:
     """Say which references a network is fitted on, and that students are distilled."""
-    return Needs(references=fitting.needs(spec).references, probes=students(spec))
+    return fitting.needs(spec, *students(spec))
 
 
 def losses(said: Answers) -> Floats:

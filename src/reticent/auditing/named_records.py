@@ -34,13 +34,11 @@ def named_records(
     rng: np.random.Generator,
     *,
     ids: Ints,
-    rate: float = RATE,
 ) -> tuple[NamedRecords, tuple[NamedRecord, ...]] | None:
     """List, for every target, the records that it is said to have been trained on.
 
     The `population`, records that no model was trained on, is used for nothing that the score rests on; a target is
-    left out of its own references; `rate` is the false discovery rate of a list. None where records have fewer than 3
-    references without them.
+    left out of its own references. None where records have fewer than 3 references without them.
     """
     among = np.zeros(len(membership), dtype=np.bool_)
     among[references] = True
@@ -56,7 +54,7 @@ def named_records(
     for target, score, others in zip(targets.tolist(), scores, calibration, strict=True):
         p = (1 + len(others) - np.searchsorted(others, score)) / (1 + len(others))
         adjusted = benjamini_hochberg(p)
-        chosen = np.flatnonzero(adjusted <= rate + ROUNDING)
+        chosen = np.flatnonzero(adjusted <= RATE + ROUNDING)
         found += [
             NamedRecord(
                 target=target,
@@ -70,7 +68,7 @@ def named_records(
         ]
     lists = np.bincount([one.target for one in found], minlength=1)
     return NamedRecords(
-        rate=rate,
+        rate=RATE,
         references=count,
         population=population.records,
         targets=len(targets),

@@ -184,7 +184,7 @@ def with_group(said: Verdict, exposed: ExposedGroup | None) -> Verdict:
 def allow_for_exchanged(said: Verdict, audits: Sequence[Audit], population: Population) -> Verdict:
     """Mark where members and non-members may be exchanged; only where `membership` was brought.
 
-    Attacks that compare models learn which way round it is, and so may find members all the same.
+    Attacks that compare models say nothing of it: they learn from it which way round it is.
     """
     targets = population.targets
     if targets is None or said.excess is not None:
@@ -192,7 +192,8 @@ def allow_for_exchanged(said: Verdict, audits: Sequence[Audit], population: Popu
     alone = [_judge(one, said.fpr, len(audits)) for one in audits if not one.strong]
     right = [one for one in population.per_model if one.model in targets]
     worse = len(right) >= ENOUGH_WORSE and all(one.accuracy_members < one.accuracy_non_members for one in right)
-    return said.with_(exchanged=worse or (bool(said.wrong_sign) and not any(one.by_auc for one in alone)))
+    turned = any(one.backwards for one in alone) and not any(one.by_auc for one in alone)
+    return said.with_(exchanged=worse or turned)
 
 
 def allow_for_unlearned(said: Verdict, population: Population) -> Verdict:

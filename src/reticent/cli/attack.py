@@ -38,11 +38,11 @@ def attack(
         reticent attack --signals outputs.npz --records both.csv --attack lira --attack rmia
 
     Args:
-        signals: .npz file of M models and N records: `labels` (N,); `membership` (M, N), booleans, True where the
-            model was trained on the record; and what the models answered, one of `logits` (M, N, C), `probabilities`
-            (M, N, C) and `margins` (M, N). Of binary models the first two may be (M, N). It may also hold `targets` and
-            `references`, row numbers of models; `classes`, how many there are; `records` (N, ...), what the models saw;
-            and other arrays (N,), by whose values --group-by groups the records.
+        signals: .npz file of M models and N records, with the arrays `labels` (N,), `membership` (M, N) of booleans
+            (True where the model was trained on the record), one of `logits` (M, N, C), `probabilities` (M, N, C) or
+            `margins` (M, N), and if wanted `records` (N, ...), what the models saw. Of binary models logits and
+            probabilities may be (M, N). It may also hold `targets` and `references`, row numbers of models; `classes`,
+            how many there are; and other arrays (N,), by whose values --group-by groups the records.
         out: Folder for report.html, audit.json and records.csv.
         scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several; NaN for
             records that are not audited.
@@ -60,6 +60,7 @@ def attack(
     from reticent.jobs.score_files import check_scores, save_scores
     from reticent.jobs.signals_file import read_signals
     from reticent.options import DataOptions, spelled
+    from reticent.report.files import check_writable
     from reticent.report.output import AUDIT, check_folder
     from reticent.say.audit import not_looked_at
 
@@ -75,6 +76,8 @@ def attack(
     brought = read_signals(signals, chosen.group_by)
     if records is not None:
         brought = replace(brought, records=load(records, **read_as))
+    if scores:
+        check_writable(scores.parent)
     say(*not_looked_at(brought.ungrouped))
     done = reported(AUDIT, lambda screen: run(brought, chosen, out, signals.name, screen.stage), out)
     if not scores:

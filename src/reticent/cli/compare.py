@@ -34,7 +34,7 @@ def compare(
 
     Args:
         runs: Folders of audits, or .npz files of outputs as `reticent attack` takes them.
-        recipe: TOML file of an audit; repeat it for several. Flags hold for all, and win.
+        recipe: TOML file of an audit, repeated for several. Flags hold for all, and win.
         baseline: Name of the undefended one: a folder's or a file's name without its ending.
             [the first, or the only undefended one]
         early_stopped: Train the early-stopped control of each recipe.

@@ -52,7 +52,8 @@ TRAINING = (*RECIPE[1:], "models", "seed", "workers", "device", "stack", "store"
 
 GROUPS = {
     Group("Data", sort_key=1): {
-        "dataset", "data_dir", "records", "validation", "reference", "population", "unit", "group_by", *DATA
+        "dataset", "data_dir", "records", "validation", "reference", "population", "unit", "unit_score", "group_by",
+        *DATA,
     },
     Group("Models", sort_key=2): {"models", *RECIPE, "defense", "train", "seed"},
     Group("Attacks and their numbers", sort_key=3): {
@@ -212,6 +213,10 @@ class Flags(Told):
             defense = table
         return values if defense is None else values | {"defense": defense}
 
+    def folder(self, values: Options, usual: str) -> str:
+        """Tell where the report of a verb goes that has a folder of its own."""
+        return str(values.get("out") or (read_toml(self.config).get("out") if self.config else None) or usual)
+
     def checked(self, options: Mapping[str, str]) -> Options:
         """Return the same; refuse numbers and attacks before PyTorch and the data are loaded, where these are all."""
         from reticent.jobs.attacks import build_attacks
@@ -239,7 +244,7 @@ class Flags(Told):
         raise AssertionError("nothing was refused")
 
 
-@flags("unit", show=False)
+@flags("unit", "unit_score", show=False)
 class RowFlags(Flags):
     """What holds for all rows of a comparison, and how."""
 
@@ -248,7 +253,7 @@ class RowFlags(Flags):
 
 def silent(command: str) -> tuple[str, ...]:
     """List the flags of an audit that a command refuses."""
-    return tuple(key for key in (*SILENT[command], "unit") if hasattr(Flags, key))
+    return tuple(key for key in (*SILENT[command], "unit", "unit_score") if hasattr(Flags, key))
 
 
 def refuse(options: Mapping[str, str], defenses: Sequence[str] | None = None) -> NoReturn:

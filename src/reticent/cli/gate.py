@@ -80,13 +80,14 @@ def gate(
 def _table(result: "Gate") -> b.Table:
     from reticent.rounding import MISSING, down, up
     from reticent.say.gate import DIGITS
+    from reticent.say.gate import result as result_of
 
     rows = []
     for check in result.checks:
         outward = down if check.side == "at least" else up
         estimate = MISSING if check.estimate is None else f"{check.estimate:.{DIGITS}f}"
         bound = MISSING if check.bound is None else f"{check.side} {outward(check.bound, check.limit)}"
-        outcome = b.Cell(check.outcome, tone=TONES[check.outcome])
+        outcome = b.Cell(result_of(check), tone="strong" if check.none_resolved else TONES[check.outcome])
         rows.append((check.name, estimate, bound, check.attack or MISSING, outcome))
     numbers = (b.Column(title, whole=True) for title in ("estimate", "shown to be"))
     return b.table(

@@ -11,11 +11,11 @@ from rich.console import RenderableType
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
-from reticent.cli.screen import say, show, stderr
+from reticent.cli.screen import BARS, say, show, stderr
 from reticent.errors import UnwrittenError
 from reticent.progress import Far, heard
 from reticent.report.kinds import layout
-from reticent.report.output import Form, set_aside
+from reticent.report.output import Form, replacing
 from reticent.report.render.markdown import markdown
 
 if TYPE_CHECKING:
@@ -57,12 +57,15 @@ class Screen:
         self._waiting: threading.Timer | None = None
 
     def __enter__(self) -> "Screen":
+        BARS.append(self._console)
         self.bar.start()
         return self
 
     def __exit__(self, *error: object) -> None:
         self._cancel()
         self.bar.stop()
+        BARS.remove(self._console)
+        self._tell_earlier()
 
     def model(self, state: "Trained") -> None:
         """Show how far the population is."""
@@ -80,10 +83,8 @@ class Screen:
         self._line(f"{self._label}: {told}")
 
     def stage(self, name: str) -> None:
-        """Show what is being done; the first time, since all is checked by then, warn of a report in the way."""
-        if self._out is not None:
-            self.checked(self._out)
-            self._out = None
+        """Show what is being done."""
+        self._tell_earlier()
         self._label = {"report": "writing the report"}.get(name, name)
         self.bar.update(self._task, description=self._label, total=None, completed=0, facts="")
         self._line(self._label)
@@ -114,17 +115,17 @@ class Screen:
         """Show a sentence that stays."""
         say(sentence, to=self._console)
 
-    def checked(self, out: Path) -> None:
-        """Say before anything runs that an earlier report is set aside, and will be replaced."""
-        aside = set_aside(out, self._form)
-        if aside is not None:
-            self.note(f"{out} holds an earlier report: it lies in {aside} until this one is written, which replaces it")
+    def _tell_earlier(self) -> None:
+        """Say once, when the job has checked everything or has failed, that an earlier report is set aside."""
+        if self._out is not None and (told := replacing(self._out, self._form)):
+            self.note(told)
+        self._out = None
 
 
 def reported(form: Form, job: Callable[[Screen], Result], out: Path | str | None = None) -> Result:
     """Run a job that writes a report, and show what it found and where it lies; all of it, if that cannot be written.
 
-    With `out`, a report in the way is told of at the job's first stage; else the job calls `checked`.
+    A report that is in the way in `out` is told of.
     """
     screen = Screen(form, None if out is None else Path(out))
     try:

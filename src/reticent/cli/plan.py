@@ -34,7 +34,6 @@ def plan(*, curve: Switch = False, flags: Flags = Flags(), **options: str) -> No
         from reticent.jobs.size_curve import audits_by_size
         from reticent.say.plan import curve as told_of
 
-        screen = Screen(AUDIT)
-        with screen:
+        with Screen(AUDIT) as screen:
             found = audits_by_size(job, progress=screen.model, stage=screen.stage)
         show(Facts((("", tuple(told_of(found))),)))

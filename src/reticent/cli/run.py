@@ -10,13 +10,12 @@ from pathlib import Path
 
 import cyclopts
 
-from reticent.cli.screen import stderr
+from reticent.cli.screen import stderr, working
 from reticent.cli.streams import steady
 from reticent.errors import ReticentError
-from reticent.interrupts import Terminated, heard
+from reticent.interrupts import INTERRUPTED, Terminated, answered, heard
 
 USER_ERROR = 2
-INTERRUPTED = 130
 MODELS = "finished models are kept: run the same command again to go on"
 KEPT = {
     **dict.fromkeys(("audit", "compare", "search", "harden", "locate", "plan --curve"), MODELS),
@@ -27,6 +26,10 @@ KEPT = {
 }
 """What is there after an interruption, by how the command begins."""
 NOTHING = "nothing is kept of it: the same command begins anew"
+STOPPING = (
+    "stopping: Ctrl-C was seen, and what must not be cut in two is being finished; press it again to end at once, "
+    "which loses nothing that is finished"
+)
 HELP = {"--help", "-h"}
 EVERY = "--help-all"
 """Asks for the help of a verb with every flag in full."""
@@ -59,7 +62,7 @@ def _run(app: cyclopts.App, tokens: Sequence[str] | None) -> tuple[int, Sequence
     """Run a command; beside its exit code stands what it returns: the files it wrote, or the runs it removed."""
     words = sys.argv[1:] if tokens is None else tokens
     try:
-        with heard(), _helped(app, words) as asked:
+        with heard(), answered(_stopping, _stopped), _helped(app, words) as asked:
             made = app(asked, exit_on_error=False, print_error=False, result_action="return_value")
     except cyclopts.UnusedCliTokensError as error:
         return refuse(_unexpected(error.unused_tokens or [])), ()
@@ -109,6 +112,16 @@ def _helped(app: cyclopts.App, words: Sequence[str]) -> Iterator[Sequence[str]]:
 
     with telling(app, " ".join(line), every=EVERY in words):
         yield asked
+
+
+def _stopping() -> None:
+    working().print(STOPPING, markup=False, soft_wrap=True)
+
+
+def _stopped() -> None:
+    console = working()
+    console.show_cursor()
+    console.print("reticent: ended at once", markup=False)
 
 
 def interrupted(error: KeyboardInterrupt, words: Sequence[str]) -> int:

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
 PIPED_WIDTH = 160
 NARROWEST = 80
 """Columns that the tables are made for."""
+BARS: "list[Console]" = []
+"""Where bars are shown now, the innermost last."""
 
 
 def stdout() -> "Console":
@@ -29,6 +31,11 @@ def stderr() -> "Console":
     from rich.console import Console
 
     return Console(stderr=True, highlight=False, emoji=False)
+
+
+def working() -> "Console":
+    """Open standard error, above a bar that is shown there."""
+    return BARS[-1] if BARS else stderr()
 
 
 def say(*lines: object, style: str = "", to: "Console | None" = None) -> None:

@@ -19,7 +19,8 @@ def search(*, over: Several = None, lost: float = 0.02, flags: RowFlags = RowFla
         reticent search --defense cwrf+relaxloss --over rate=0.001,0.01,0.05 --over unlearning=0.1,0.5
 
     Args:
-        over: option=value,value,...; repeat it for several options, of which all combinations are tried.
+        over: Values of an option to try, as option=value,value,..., repeated for several options, of which all
+            combinations are tried.
         lost: How much accuracy may be lost against no defense, a fraction.
         flags: what to audit, and how.
 

@@ -44,7 +44,7 @@ def study(
         name: A study.
         scale: tiny (minutes on two cores), small (hours), paper (the paper's own setting, for a GPU), or gpu
             (a part of it, for one GPU; of the studies of CWRF and PPTP that train defenses).
-        setting: One of the scale's settings; repeat it for several. [all]
+        setting: One of the scale's settings, repeated for several. [all]
         seeds: How many seeds. [as the scale says]
         dataset: A table of your own, in the place of the scale's: a file, as `reticent audit` takes it. [none]
         data_dir: Folder of official data files. [RETICENT_DATA, then the cache folder]
@@ -91,7 +91,6 @@ def study(
             progress=screen.model,
             stage=screen.stage,
             note=screen.note,
-            checked=screen.checked,
             **reading.values(),
         ),
     ).files

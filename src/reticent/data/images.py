@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent import user_files
 from reticent.data.records import Facts
 from reticent.errors import CorruptFileError, InputError
 
@@ -67,8 +68,8 @@ def read_folder(folder: Path, side: int | None = None) -> tuple[NDArray[np.uint8
     names = sorted({name for _, name, _ in found})
     if len(names) < 2:
         raise InputError(
-            f"{folder}: expected a folder for each of at least 2 classes, with pictures inside, or x.npy and y.npy; "
-            f"got {f'pictures of {names[0]!r} alone' if names else 'none'}"
+            f"{folder} is a folder: expected in it a folder for each of at least 2 classes, with pictures inside, or "
+            f"x.npy and y.npy; got {f'pictures of {names[0]!r} alone' if names else 'none'}"
         )
     decoded = _decoded([path for _, _, path in found], side)
     columns = {"split": np.array([split for split, _, _ in found])} if len(splits) > 1 else {}
@@ -129,6 +130,7 @@ def _pixels(path: Path, remedy: str, side: int | None = None) -> NDArray[np.uint
     """Decode one picture: ``(1, H, W)`` if it is grey, else ``(3, H, W)``."""
     from PIL import Image
 
+    user_files.check_plain(path, "a picture")
     try:
         with Image.open(path) as picture:
             if picture.mode not in GREY | COLOURED:

@@ -1,10 +1,7 @@
 """What a user gives, a file, a folder or an object of Python, as named columns or as arrays, not yet as records."""
 
 import logging
-import zipfile
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,11 +32,7 @@ NAMES = {name.format(split) for pair in (*PAIRS, *SPLIT_PAIRS) for name in pair 
 KINDS = {"b": "booleans", "u": "whole numbers", "i": "whole numbers", "f": "numbers", "U": "texts", "O": "objects"}
 FACTS = Facts.__annotations__.keys() - {"label", "readings"}
 """Further keys that a returned dictionary may have; the two others come from tables."""
-NO_ARRAYS = (
-    "it is cut off or no NumPy file, or holds Python objects (a pickle), which reticent never loads: save plain arrays "
-    "of numbers or of fixed-length texts with numpy.savez"
-)
-"""What is said in place of NumPy's advice to load a pickle all the same."""
+NPZ = "an .npz file of plain arrays"
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,36 +152,25 @@ def _npy(path: Path) -> Arrays:
     if x == y:
         raise InputError(f"{path}: holds the labels: give the file of the features, or the folder of x.npy and y.npy")
     for file in (x, y):
-        if not file.is_file():
+        if not file.exists():
             raise MissingFileError(f"{path}: expected x.npy and y.npy in one folder, but there is no {file}")
     return Arrays(_array(x), _array(y))
 
 
 def _array(path: Path) -> NDArray[Any]:
-    user_files.check(path)
-    with _loading(path):
+    expected = "an .npy file of one plain array"
+    user_files.check(path, expected)
+    with user_files.loading(path, expected):
         return np.asarray(np.load(path, allow_pickle=False))
-
-
-@contextmanager
-def _loading(path: Path) -> Iterator[None]:
-    """Turn NumPy's errors into one that says what to do."""
-    try:
-        yield
-    except (ValueError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        told = f"cannot be read, it is cut off or no NumPy file ({error}): write it again with numpy.savez"
-        if "Object arrays" in str(error):
-            told = "holds Python objects, which are never loaded: save arrays of numbers or of fixed-length texts"
-        elif "pickle" in str(error):  # NumPy's own advice is to load it all the same.
-            told = f"cannot be read: {NO_ARRAYS}"
-        raise CorruptFileError(f"{path}: {told}") from None
 
 
 def _npz(path: Path) -> Arrays:
     # A stream of one's own: NumPy forgets to close the file if it is broken.
-    with _loading(path), path.open("rb") as stream:
+    with user_files.loading(path, NPZ), path.open("rb") as stream:
         content = np.load(stream, allow_pickle=False)
-        found = {name: content[name] for name in content} if hasattr(content, "files") else {"one array": content}
+        if isinstance(content, np.ndarray):
+            raise CorruptFileError(f"{path}: expected {NPZ}, got one array, an .npy file: call it x.npy, beside y.npy")
+        found = {name: _member(path, content, name) for name in content.files}
     for x, y in PAIRS:
         if x in found and y in found:
             return Arrays(found.pop(x), labels := found.pop(y), _facts(path, found, labels.shape[:1]))
@@ -203,6 +185,11 @@ def _npz(path: Path) -> Arrays:
         f"{path}: expected arrays x and y, or features and labels; got {', '.join(found) or 'none'}"
         f"{meant(found, NAMES)}"
     )
+
+
+def _member(path: Path, content: Mapping[str, NDArray[Any]], name: str) -> NDArray[Any]:
+    with user_files.loading(path, NPZ, name):
+        return content[name]
 
 
 def _facts(path: Path, further: Mapping[str, NDArray[Any]], records: tuple[int, ...]) -> Facts:

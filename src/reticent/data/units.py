@@ -4,7 +4,7 @@ Where records are audited one by one, a person of several is in part in every tr
 what is drawn by unit, no unit has records in two roles, and what is measured is told of units.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,6 +15,7 @@ from reticent.data.features import as_texts
 from reticent.data.membership import FEWEST, Membership
 from reticent.data.records import Records
 from reticent.errors import InputError, ShapeError, nearest
+from reticent.options import UnitScore
 
 Codes = NDArray[np.int64]
 
@@ -27,14 +28,16 @@ class Units:
         column: what it was read from.
         codes: ``int64 (N,)`` from 0 to U - 1; each unit has a record.
         names: of the units: their values in the column, 17.0 as 17.
+        score: how scores of records become those of units.
     """
 
     column: str
     codes: Codes
     names: tuple[str, ...]
+    score: UnitScore = "mean"
 
     @classmethod
-    def of(cls, column: str, values: ArrayLike) -> "Units":
+    def of(cls, column: str, values: ArrayLike, score: UnitScore = "mean") -> "Units":
         """Number the different values of a column; a missing one is refused, since it would be one unit."""
         given = arrays.array(values, column)
         texts = np.array([str(value).strip() for value in (as_texts(given) if given.dtype.kind == "f" else given)])
@@ -51,7 +54,7 @@ class Units:
                 f"unit: {column!r} has a value of its own for each of {len(texts):,} records, so that records are "
                 "units already: leave it out"
             )
-        return cls(column, codes.astype(np.int64), tuple(found.tolist()))
+        return cls(column, codes.astype(np.int64), tuple(found.tolist()), score)
 
     @property
     def count(self) -> int:
@@ -76,7 +79,7 @@ class Units:
     def among(self, ids: NDArray[np.int64]) -> "Units":
         """Keep some of the records ``(K,)``, and the units that have one, in their order."""
         kept, codes = np.unique(self.codes[ids], return_inverse=True)
-        return Units(self.column, codes.astype(np.int64), tuple(self.names[code] for code in kept))
+        return replace(self, codes=codes.astype(np.int64), names=tuple(self.names[code] for code in kept))
 
     def together(self, groups: Codes) -> Codes:
         """Join units that share exact duplicates ``(N,)``: the first record of what must stay in one role."""
@@ -107,7 +110,7 @@ class Units:
         return found
 
 
-def units_of(records: Records, column: str) -> Units:
+def units_of(records: Records, column: str, score: UnitScore = "mean") -> Units:
     """Read which unit each record belongs to, from a column that no model sees."""
     seen = {reading.column for reading in records.readings if reading.features}
     if column not in seen | set(records.columns):
@@ -118,4 +121,4 @@ def units_of(records: Records, column: str) -> Units:
             f"unit: {column!r} is a feature of {records.name}: give --not-feature {column} too, since a model that "
             "sees it would know the person"
         )
-    return Units.of(column, records.columns[column])
+    return Units.of(column, records.columns[column], score)

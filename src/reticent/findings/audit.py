@@ -93,9 +93,9 @@ class Verdict(Finding):
     """Attacks that rank members below non-members, by more than chance: read backwards, they find members. Where no
     attack does better than chance as it is meant, `reason` is `backwards`."""
     exchanged: Annotated[bool, Empty] = False
-    """Only where `membership` was brought and may be the wrong way round: an attack of `wrong_sign` shows that, and no
-    attack that asks one model alone does better than chance; or all audited models, 8 or more, are right about more of
-    the non-members than of the members."""
+    """Only where `membership` was brought and may be the wrong way round: of the attacks that ask one model alone, one
+    is of `wrong_sign`, and none does better than chance; or all audited models, 8 or more, are right about more of the
+    non-members than of the members."""
     group: Annotated[ExposedGroup | None, LeftOut] = None
     """Only where a group of records leaks, and more than the others, beyond what looking at all groups explains; the
     reason `in-a-group` says that nothing else shows a leak."""
@@ -301,6 +301,10 @@ class AuditDocument(Document):
         for one in self.attacks:
             agree("verdict.confidence", one.confidence, said.confidence)
         return self
+
+    def unplaced(self) -> Self:
+        """Return a copy that names no folder."""
+        return self.with_(environment=self.environment.with_(out=None))
 
     @property
     def sentence(self) -> str:

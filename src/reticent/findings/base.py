@@ -68,6 +68,10 @@ class Document(Finding):
             what = told(error) if isinstance(error, ValidationError) else "nested too deeply, or no plain values"
             raise InputError(f"{f'{where}: ' if where else ''}{what}: {CHANGED}") from None
 
+    def unplaced(self) -> Self:
+        """Return a copy for a report that lies in no folder."""
+        return self
+
 
 class Spoken(Document):
     """A document whose finding is told in one sentence."""

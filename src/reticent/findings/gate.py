@@ -76,6 +76,8 @@ class Check(Finding):
     "One line for each thing compared."
     unresolved: tuple[str, ...] = ()
     "Groups that are shown to be neither above the limit nor below it."
+    none_resolved: bool = False
+    "Nothing is shown of any group, and the check passes all the same."
     side: Literal["at most", "at least"] = "at most"
     "What the bound says of the true value: `at most` of an upper limit, `at least` of a lower one."
 

@@ -7,6 +7,7 @@ from pydantic import model_validator
 
 from reticent.findings.base import Empty, Finding, LeftOut, Number, Plain, agree
 from reticent.findings.numbers import Count, Share, Spread
+from reticent.options import UnitScore
 
 
 class ColumnReading(Finding):
@@ -59,6 +60,8 @@ class Data(Finding):
     non-members and shares of all attacks, groups and epsilons are then of units."""
     units: Annotated[Count | None, LeftOut] = None
     "How many units the audited records are of."
+    unit_score: Annotated[UnitScore | None, LeftOut] = None
+    "How the scores of a unit's records became its own."
     persons: Annotated[tuple[PersonColumn, ...], Empty] = ()
     "Only where records are audited: columns by which one person has several of them."
     licence: Annotated[str | None, LeftOut] = None
@@ -166,6 +169,8 @@ class Population(Finding):
     contradicted: Annotated[Share | None, LeftOut] = None
     """Only where records have exact copies, with the same label: the share of members and non-members of which a copy
     is the other of the two, over all targets and the records that are audited. Of these nothing can be found."""
+    labels_alone: Annotated[Literal[True] | None, LeftOut] = None
+    "Only where answers say no more than a label: none has a confidence of its own."
     stacked: Annotated[Literal[True] | None, LeftOut] = None
     "Only where models were trained as one batched computation; trained alone, their last bits may be others."
     queries: Annotated[Plain | None, LeftOut] = None

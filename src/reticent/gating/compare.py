@@ -14,7 +14,9 @@ from reticent.say import gate as say
 class Found:
     """One number, of an attack or a group, with its interval.
 
-    Its own limit is `scale` times the lower limit of the summary; see `judge.threshold_scale`. The interval of an AUC
+    Its own limit is `scale` times the lower limit of the summary: the false-positive rate asked for, over the one that
+    thresholds chosen on the same non-members have (`verdict.expected_fpr`). As an ROC curve is concave, TPR over FPR
+    falls along it, so that a TPR at the rate itself is at least that part of what was measured. The interval of an AUC
     (`area`) is widened as it was made.
     """
 

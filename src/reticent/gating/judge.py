@@ -7,8 +7,7 @@ from typing import Any
 from scipy.special import stdtrit
 
 from reticent.auditing.intervals import clopper_pearson
-from reticent.auditing.roc import threshold_rate
-from reticent.auditing.verdict import ENOUGH_TARGETS, contradicted, too_few, widened
+from reticent.auditing.verdict import ENOUGH_TARGETS, contradicted, expected_fpr, too_few, widened
 from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument, Grouping
 from reticent.findings.epsilon import EpsilonAudit
@@ -128,7 +127,8 @@ def _tpr(
             else:
                 found.append(_beyond(attack, rate.fpr, beyond.tpr))
         else:
-            found.append(Found(attack.name, rate.tpr, attack.confidence, threshold_scale(attack, rate.fpr)))
+            scale = rate.fpr / expected_fpr(attack, rate.fpr)
+            found.append(Found(attack.name, rate.tpr, attack.confidence, scale))
             tied += [attack.name] * bool(attack.strong and rate.tpr.tied)
     if found and all(one.summary.tied for one in found):
         tied = [one.name for one in found]
@@ -141,22 +141,6 @@ def _tpr(
 def _ties(names: Sequence[str], rate: float | None) -> list[Objection]:
     """Doubt a rate that equal scores decide, since it says little of what can be found at the one asked for."""
     return [Objection(Doubt.TIES, say.ties(names, rate))] if names else []
-
-
-def threshold_scale(attack: Audit, fpr: float) -> float:
-    """Say by how much to lower a TPR's lower limit, since its threshold was chosen on the same non-members.
-
-    The threshold's true false-positive rate is above the one asked for where few are allowed (`roc.threshold_rate`). As
-    an ROC curve is concave, TPR over FPR falls along it, so the TPR at the rate itself is at least the ratio of the two
-    rates times what was measured.
-    """
-    expected = [
-        threshold_rate(rate.false_positives_allowed, target.non_members)
-        for target in attack.targets
-        for rate in target.tpr_at_fpr
-        if isclose(rate.fpr, fpr, rel_tol=1e-9)
-    ]
-    return min(1.0, fpr * len(expected) / sum(expected)) if expected else 1.0
 
 
 def _groups(

@@ -278,7 +278,7 @@ def run(
     if blind is None:
         found = found.with_(not_blind=Unlooked.FEW_RECORDS)
     if problem.signals.models == 1:
-        found = found.with_(loss_tail=loss_tail(_margins(problem), members[0], config.confidence))
+        found = found.with_(loss_tail=loss_tail(problem.signals.of_model(0), members[0], config.confidence))
     strong = [name for name in left_out if ATTACKS[name].strong]
     found = say.spoken(
         found,
@@ -311,11 +311,6 @@ def _alone(config: AttackConfig, signals: Signals) -> AttackConfig:
     return config.replace(attack=config.attack | told)
 
 
-def _margins(problem: Problem) -> NDArray[np.float64]:
-    """Read the first model's margins ``(N,)``, which rank as minus the loss does."""
-    return np.concatenate([problem.signals.margins[[0], block][0, :, 0] for block in problem.signals.blocks()])
-
-
 MOST_UNAUDITED = 0.5
 """The largest share of the records that are left out so that LiRA, or the attacks that are named, can run: independent
 halves of 8 models leave 7 % of the records without a reference of one kind for some model, those of 5 models 38 %."""
@@ -328,9 +323,8 @@ MOST_TELLING = 0.001
 def alike(signals: Signals) -> list[list[int]]:
     """Find models that answer alike on every record, in groups."""
     told = [hashlib.sha256() for _ in range(signals.models)]
-    answers = signals.margins if signals.logits is None else signals.logits
     for block in signals.blocks():
-        for hashed, said in zip(told, np.asarray(answers[:, block]), strict=True):
+        for hashed, said in zip(told, np.asarray(signals.answers[:, block]), strict=True):
             hashed.update(said.tobytes())
     groups: dict[bytes, list[int]] = {}
     for model, hashed in enumerate(told):

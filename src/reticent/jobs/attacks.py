@@ -12,11 +12,11 @@ from reticent.errors import (
     SpecError,
     TooFewReferencesError,
     UnknownNameError,
-    nearest,
 )
-from reticent.options import ALL, AttackConfig
+from reticent.options import ALL, AttackConfig, AuditConfig
 from reticent.say.audit import left_out
 from reticent.spec import Spec, read_toml, several
+from reticent.training.recipe import Recipe
 
 NAMED = {"architecture", "objective", "sampler", "procedure", "output", "defense"}
 """Keys whose value is a name, or a table with a name and options."""
@@ -147,14 +147,10 @@ def gather_attacks(file: str | Path | None, values: Mapping[str, Any]) -> Attack
     problems, known = Problems(), AttackConfig.model_fields
     unknown = [key for key in tree if key not in known]
     with problems.here(f"{file}: " if file else ""):
-        if unknown:
-            expected = (
-                nearest(unknown[0], known) if len(unknown) == 1 else f"expected some of {', '.join(sorted(known))}"
-            )
-            raise SpecError(
-                f"unknown key{'s' * (len(unknown) > 1)} {', '.join(map(repr, unknown))}: {expected}; nothing is "
-                "trained here, so that keys of training have no meaning"
-            )
+        for key in unknown:
+            if key in AuditConfig.model_fields or key in Recipe.model_fields:
+                raise SpecError(f"{key}: nothing is trained here, so that it would change nothing: leave it out")
+            raise UnknownNameError("key", key, known)
     with problems.here():
         config = AttackConfig(**{key: value for key, value in tree.items() if key in known})
     problems.tell()

@@ -35,6 +35,7 @@ from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
 from reticent.say.population import fewer, of_units, repeated, several_records, training
+from reticent.signals.correctness import alone
 from reticent.store import at
 from reticent.torch_state import fixed
 
@@ -173,6 +174,7 @@ def assembled(evaluated: Evaluated) -> AuditDocument:
     """Put the document of an audit together."""
     job, made, measured = evaluated.job, evaluated.made, evaluated.measured
     facts = document.population_facts(job.population, made)
+    facts = facts.with_(labels_alone=alone(evaluated.problem.signals) or None)
     found = measured.document(
         data=document.data_facts(job.records, job.population.roles, job.units),
         recipe=told(job.population.recipe),

@@ -269,7 +269,7 @@ def prepare(
     problems.tell()
     assert records is not None
     check_used(recipe, given)
-    whole = None if config.unit is None else units_of(records, config.unit)
+    whole = _units(config, records)
     roles = _roles(config, reference or bool(needs(recipe)), records, whole)
     units = None if whole is None else whole.among(roles.audited)
     if config.unit in config.group_by:
@@ -302,9 +302,18 @@ def prepare(
     return Job(config, records, population, attacks, trainer, partitions, left_out, units)
 
 
+def _units(config: AuditConfig, records: Records) -> Units | None:
+    """Read which unit each record belongs to; None where records are audited."""
+    if config.unit is not None:
+        return units_of(records, config.unit, config.unit_score)
+    if config.unit_score != "mean":
+        raise InputError("unit_score: joins the scores of a unit's records: give unit too")
+    return None
+
+
 def by_record(config: AuditConfig) -> None:
     """Refuse units where all that is measured is of records."""
-    if config.unit is not None:
+    if config.unit is not None or config.unit_score != "mean":
         raise InputError("unit: only reticent audit is of units, and not with --also-non-adaptive: leave it out here")
 
 

@@ -186,7 +186,7 @@ def _hardened(
         raise ModelError(refused(before.mean(), after.mean(), max_accuracy_loss, looked))
     populations = {"after": checked.after, "before": checked.before}
     runs = {}
-    on_the_way = {one.training_id(0) for one in checked.after.earlier}
+    on_the_way = {one.training_id(0) for one in checked.after.stages[1:]}
     left = [unfinished(store.address, one) * (one.training_id(0) not in on_the_way) for one in populations.values()]
     work.divide("population", left)
     for name, population in populations.items():

@@ -8,7 +8,8 @@ Paper: Song and Mittal (2021), section 3; references without the defense are the
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -34,14 +35,8 @@ from reticent.store import at
 KNOWS, DOES_NOT = "adaptive", "non-adaptive"
 
 
-@dataclass(frozen=True, eq=False)
-class Unaware:
-    """What the attacker who does not know of the defense finds.
-
-    Attributes:
-        audits: one an attack.
-        scores: by attack, ``(T, N)``.
-    """
+class Unaware(NamedTuple):
+    """What the attacker who does not know of the defense finds: an audit an attack and, by attack, ``(T, N)`` scores."""
 
     audits: tuple[Audit, ...]
     scores: dict[str, Floats]

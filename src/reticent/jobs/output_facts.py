@@ -11,7 +11,7 @@ from reticent.errors import InputError
 from reticent.findings.population import Data, ModelFacts, Population, Unlearned
 from reticent.jobs import document
 from reticent.rounding import percent
-from reticent.signals.correctness import correct, knows
+from reticent.signals.correctness import alone, correct, knows
 from reticent.signals.matrix import Signals
 
 SEVERAL = 8
@@ -38,6 +38,7 @@ def population_facts(problem: Problem, contradicted: float, notices: Sequence[st
         membership_digest=problem.membership.digest,
         shares=_shares(problem.membership.matrix),
         contradicted=contradicted or None,
+        labels_alone=alone(problem.signals) or None,
         notices=tuple(notices),
     )
     if not knows(problem.signals):
@@ -86,11 +87,10 @@ def copied(problem: Problem) -> NDArray[np.int64]:
     tells the copies apart from all others.
     """
     signals, some = problem.signals, slice(None, SEVERAL)
-    answers = signals.margins if signals.logits is None else signals.logits
     every = np.arange(signals.records)
     seen, first, numbers = dict[bytes, int](), every.copy(), np.zeros_like(every)
     for block in signals.blocks():
-        said = np.moveaxis(np.asarray(answers[some, block]), 1, 0)
+        said = np.moveaxis(np.asarray(signals.answers[some, block]), 1, 0)
         said = said.reshape(len(said), -1)
         numbers[block] = np.count_nonzero(np.diff(np.sort(said[:, : SEVERAL**2], axis=1), axis=1), axis=1) + 1
         for row in np.flatnonzero(numbers[block] >= FEW):
@@ -99,8 +99,7 @@ def copied(problem: Problem) -> NDArray[np.int64]:
             first[record] = seen.setdefault(blake2b(told, digest_size=16).digest(), record)
     fewest = np.full_like(every, signals.records)
     for model in range(signals.models)[some]:
-        margins = np.concatenate([signals.margins[[model], block][0, :, 0] for block in signals.blocks()])
-        _, codes, sizes = np.unique(margins, return_inverse=True, return_counts=True)
+        _, codes, sizes = np.unique(signals.of_model(model), return_inverse=True, return_counts=True)
         fewest = np.minimum(fewest, sizes[codes])
     apart = fewest == np.bincount(first, minlength=signals.records)[first]
     return np.where(apart | (numbers >= SEVERAL), first, every)
@@ -138,6 +137,4 @@ def _surely(problem: Problem, model: int) -> float:
 
     A margin above zero leaves less than half of the probability to all other classes together.
     """
-    signals, row = problem.signals, problem.membership.matrix[model]
-    right = np.concatenate([signals.margins[[model], block][0, :, 0] > 0 for block in signals.blocks()])
-    return float(right[row].mean())
+    return float((problem.signals.of_model(model) > 0)[problem.membership.matrix[model]].mean())

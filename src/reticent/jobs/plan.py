@@ -26,7 +26,7 @@ from reticent.population.executors.base import stacks
 from reticent.population.population import Population
 from reticent.population.train import found
 from reticent.population.worker import Maker
-from reticent.procedures import PROCEDURES, Trained, entry
+from reticent.procedures import Trained, entries, entry
 from reticent.procedures.costs import cut
 from reticent.samplers.shuffle import Shuffle
 from reticent.store import Store, at
@@ -147,7 +147,7 @@ def _probe(
     """
     maker = Maker(population, store, device)
     recipe = population.recipe
-    procedure, proves = entry(recipe), _proves(recipe)
+    procedure, proves = entry(recipe), any(one.proves for one in entries(recipe).values())
     short = procedure.short(recipe)
     materials, streams = maker.materials(0), Streams(population.seed, 0)
     clock = [time.perf_counter()]
@@ -199,13 +199,6 @@ def _probes(population: Population, store: Store, device: str, trained: Trained)
     return found
 
 
-def _proves(recipe: Recipe) -> bool:
-    """Tell whether a training, or its second stage, looks for the noise of an epsilon."""
-    inner = getattr(recipe.procedure, "inner", None)
-    methods = [recipe.procedure.method] + ([] if inner is None else [inner.method])
-    return any(PROCEDURES[method].proves for method in methods)
-
-
 def _bytes(tensors: Mapping[str, Tensor]) -> int:
     return sum(value.numel() * value.element_size() for value in tensors.values())
 
@@ -217,7 +210,7 @@ def _first_batch(materials: Materials, recipe: Recipe) -> Materials:
 
 def _earlier(population: Population, store: Store) -> tuple[int, list[float]]:
     """Count the runs of earlier stages that will be made; by model of which one is found, the share of rounds done."""
-    stages = population.earlier
+    stages = population.stages[1:]
     known = ((row, population.signals_id(row), population.training_id(row)) for row in range(population.models))
     todo = [row for row, signals, training in known if store.find(signals) is None and store.find(training) is None]
     there = [[store.find(stage.training_id(row)) is not None for stage in stages] for row in todo]

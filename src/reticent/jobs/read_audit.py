@@ -18,7 +18,7 @@ def read_document(path: Path) -> Plain:
         file = path / "audit.json" if path.is_dir() else path
         if path.is_dir() and not file.exists() and (path / "harden.json").is_file():
             file = path / "harden.json"
-        user_files.check(file)
+        user_files.check(file, "the JSON of an audit")
         document = json.loads(user_files.text(file), parse_constant=partial(_refuse, file))
     except (FileNotFoundError, NotADirectoryError):
         raise MissingFileError(

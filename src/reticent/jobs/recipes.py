@@ -5,28 +5,20 @@ from typing import Any
 
 from reticent import usercode
 from reticent.errors import Problems, SpecError, UnknownNameError
+from reticent.jobs.defenses import PARTS, Entries
 from reticent.models import ARCHITECTURES
 from reticent.models.base import ArchitectureEntry
 from reticent.models.user import Factory
-from reticent.objectives import OBJECTIVES, ObjectiveEntry
+from reticent.objectives import OBJECTIVES
 from reticent.options import AttackConfig, Options
-from reticent.outputs import OUTPUTS, OutputEntry
-from reticent.procedures import PROCEDURES, ProcedureEntry
 from reticent.procedures.basic import BASIC
 from reticent.procedures.dpsgd import DPSGD, usual_delta
 from reticent.procedures.user import Function
-from reticent.samplers import SAMPLERS, SamplerEntry
 from reticent.spec import Spec
 from reticent.training.recipe import Recipe
 
-Entries = Mapping[str, ArchitectureEntry | ObjectiveEntry | SamplerEntry | ProcedureEntry | OutputEntry]
-METHODS: dict[str, Entries] = {
-    "architecture": ARCHITECTURES,
-    "objective": OBJECTIVES,
-    "sampler": SAMPLERS,
-    "procedure": PROCEDURES,
-    "output": OUTPUTS,
-}
+Table = Mapping[str, ArchitectureEntry] | Entries
+METHODS: dict[str, Table] = {"architecture": ARCHITECTURES, **PARTS}
 OF_YOURS = {Factory.method, Function.method}
 """Entries that stand for code of the user's, which is asked for by its own name."""
 
@@ -84,7 +76,7 @@ def _table(value: Any) -> Options:
     return dict(value) if isinstance(value, Mapping) else {"name": value}
 
 
-def _method(part: str, table: Entries, options: Options) -> Spec:
+def _method(part: str, table: Table, options: Options) -> Spec:
     rest = dict(options)
     name = rest.pop("name", None)
     if "inner" in rest and part == "procedure":

@@ -69,7 +69,7 @@ class Settings:
         return Accountant(epsilon=self.promised, delta=self.delta, source=GIVEN)
 
 
-class Attacked(NamedTuple):
+class Scored(NamedTuple):
     """What attacks found: one audit each and, by attack, scores ``(T, N)`` and the seconds that these took."""
 
     audits: tuple[Audit, ...]
@@ -84,7 +84,7 @@ def attacked(
     *,
     progress: Callable[[str], None] | None = None,
     before: str = "",
-) -> Attacked:
+) -> Scored:
     """Run attacks on every target and audit their scores; `before` begins what `progress` is told of each."""
     scores, seconds = dict[str, Floats](), dict[str, float]()
     audits = []
@@ -95,7 +95,7 @@ def attacked(
         calibration = _calibration(problem, attack, settings.seed)
         audit = audited(attack, scores[attack.method], problem, settings, calibration)
         audits.append(audit.with_(importance=importance(attack, problem, settings.seed)))
-    return Attacked(tuple(audits), scores, seconds)
+    return Scored(tuple(audits), scores, seconds)
 
 
 def in_turn(attacks: Sequence[Spec], tell: Callable[[str], None] | None, before: str = "") -> Iterator[Spec]:

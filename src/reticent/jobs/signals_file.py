@@ -4,20 +4,20 @@ import difflib
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from reticent import scratch, user_files
 from reticent.auditing.partition import CLASS
-from reticent.data.sources import NO_ARRAYS
 from reticent.errors import CorruptFileError, MissingFileError, SpecError, meant, nearest
 from reticent.jobs import grouping
 from reticent.jobs.attack import ANSWERS, KEYS, Outputs
 
 log = logging.getLogger(__name__)
 
+EXPECTED = "an .npz file of plain arrays, the outputs"
 PIECE = 2**24
 """Bytes of a large array that are read at once."""
 
@@ -26,23 +26,17 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> Outputs:
     """Read a file of outputs."""
     path = user_files.path(path)
     try:
-        user_files.check(path)
-        # A stream of one's own: NumPy forgets to close the file if it is broken.
-        with path.open("rb") as stream:
-            content = np.load(stream, allow_pickle=False)
-            arrays = {} if isinstance(content, np.ndarray) else {key: _array(content, key) for key in content.files}
+        user_files.check(path, EXPECTED)
     except FileNotFoundError:
-        raise MissingFileError(f"no file {str(path)!r}: expected an .npz file of outputs") from None
-    except CorruptFileError:
-        raise
+        raise MissingFileError(f"no file {str(path)!r}: expected {EXPECTED}") from None
     except OSError as error:
-        why = error.strerror or error
-        raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: {why}") from None
-    except Exception as error:  # noqa: BLE001 (whatever a broken archive makes NumPy raise)
-        why = NO_ARRAYS if "pickle" in str(error) else str(error)
-        raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: {why}") from None
-    if isinstance(content, np.ndarray):
-        raise CorruptFileError(f"{path}: cannot be read as an .npz file of plain arrays: it is one array, an .npy file")
+        raise CorruptFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+    # A stream of one's own: NumPy forgets to close the file if it is broken.
+    with user_files.loading(path, EXPECTED), path.open("rb") as stream:
+        content = np.load(stream, allow_pickle=False)
+        if isinstance(content, np.ndarray):
+            raise CorruptFileError(f"{path}: expected {EXPECTED}, got one array, an .npy file")
+        arrays = {key: _array(path, content, key) for key in content.files}
     groups = _groups(path, arrays, group_by)
     missing = [repr(key) for key in ("labels", "membership") if key not in arrays]
     if missing:
@@ -74,26 +68,31 @@ def _ungrouped(path: Path, arrays: dict[str, NDArray[Any]]) -> tuple[str, ...]:
     return tuple(one_a_record)
 
 
-def _array(content: "np.lib.npyio.NpzFile", key: str) -> NDArray[Any]:
+def _array(path: Path, content: "np.lib.npyio.NpzFile", key: str) -> NDArray[Any]:
     """Read an array of an archive; a large one piece by piece."""
     archive = content.zip
     assert archive is not None  # It is open.
     name = key if key in archive.namelist() else f"{key}.npy"
-    if archive.getinfo(name).file_size < scratch.LARGE:
-        return np.asarray(content[key])
-    with archive.open(name) as stream:
-        version, form = np.lib.format.read_magic(stream), np.lib.format
-        header = form.read_array_header_1_0 if version == (1, 0) else form.read_array_header_2_0
-        shape, turned, dtype = header(stream)
-        if dtype.hasobject:
-            raise ValueError("pickled objects")
-        values = scratch.zeros(shape[::-1] if turned else shape, dtype)
-        flat = values.reshape(-1).view(np.uint8)
-        for start in range(0, len(flat), PIECE):
-            piece = flat[start : start + PIECE]
-            piece[:] = np.frombuffer(stream.read(len(piece)), np.uint8)
-            scratch.release(values)
-        stream.read(1)  # Only at its end the archive's sum is checked.
+    with user_files.loading(path, EXPECTED, key):
+        if archive.getinfo(name).file_size < scratch.LARGE:
+            return np.asarray(content[key])
+        with archive.open(name) as stream:
+            return _large(stream)
+
+
+def _large(stream: IO[bytes]) -> NDArray[Any]:
+    version, form = np.lib.format.read_magic(stream), np.lib.format
+    header = form.read_array_header_1_0 if version == (1, 0) else form.read_array_header_2_0
+    shape, turned, dtype = header(stream)
+    if dtype.hasobject:
+        raise ValueError("Object arrays")
+    values = scratch.zeros(shape[::-1] if turned else shape, dtype)
+    flat = values.reshape(-1).view(np.uint8)
+    for start in range(0, len(flat), PIECE):
+        piece = flat[start : start + PIECE]
+        piece[:] = np.frombuffer(stream.read(len(piece)), np.uint8)
+        scratch.release(values)
+    stream.read(1)  # Only at its end the archive's sum is checked.
     return values.T if turned else values
 
 

@@ -10,7 +10,7 @@ from reticent.auditing.exposure import Exposure
 from reticent.auditing.membership_probability import MembershipProbability
 from reticent.auditing.partition import Partition
 from reticent.auditing.record_pvalues import FPR, OwnRates, own_rates, record_pvalues
-from reticent.auditing.units import scores_of_units
+from reticent.auditing.units import means_of_units
 from reticent.data.membership import Membership
 from reticent.data.units import Units
 from reticent.findings.records import UnitRow
@@ -54,7 +54,7 @@ def as_records(problem: Problem, units: Units) -> Problem:
     signals = problem.signals
     margins = scratch.zeros((signals.models, units.count, signals.queries))
     for model in range(signals.models):
-        margins[model] = scores_of_units(np.asarray(signals.margins[[model], :])[0].T, units).T
+        margins[model] = means_of_units(np.asarray(signals.margins[[model], :])[0].T, units).T
         scratch.release(margins)
     whole = Signals(labels=np.zeros(units.count, np.int64), margins=margins, classes=signals.classes)
     matrix = units.of_units(problem.membership.matrix)

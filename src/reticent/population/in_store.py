@@ -15,7 +15,7 @@ def using(store: str | Path, population: Population) -> Iterator[Store]:
     """Open a store, and keep others from removing what a population has there, or will have, until the block ends."""
     rows = range(population.models)
     runs = [run for model in rows for run in population.run_ids(model)]
-    runs += [before.training_id(model) for before in population.earlier for model in rows]
+    runs += [before.training_id(model) for before in population.stages[1:] for model in rows]
     scores = [population.memorisation_spec(model) for model in rows]
     runs += [identity(one) for one in scores if one is not None]
     opened = at(store).open()

@@ -146,16 +146,16 @@ class Population:
         return self.membership.models
 
     @property
-    def first_stage(self) -> "Population | None":
+    def previous(self) -> "Population | None":
         """The models that the last stage goes on from, where what comes before it stands alone."""
-        first = entry(self.recipe).first(self.recipe)
-        return None if first is None else replace(self, recipe=first)
+        recipe = entry(self.recipe).first(self.recipe)
+        return None if recipe is None else replace(self, recipe=recipe)
 
     @property
-    def earlier(self) -> list["Population"]:
-        """The models of every stage before the last one that stands alone, the latest first."""
-        first = self.first_stage
-        return [] if first is None else [first, *first.earlier]
+    def stages(self) -> list["Population"]:
+        """The models of every stage that stands alone: these, those that they go on from, and so on."""
+        previous = self.previous
+        return [self] if previous is None else [self, *previous.stages]
 
     def members(self, model: int) -> NDArray[np.int64]:
         """Return the data set's ids of the records that one model trains on."""

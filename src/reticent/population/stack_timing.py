@@ -78,7 +78,7 @@ def picked(population: Population, store: Store, device: str) -> StackingFacts:
 
 
 def _spec(population: Population) -> StackingRun:
-    first = [population, *population.earlier][-1]
+    first = population.stages[-1]
     return StackingRun(kind="stacking", recipe=first.recipe.replace(output=Untouched()), data=population.records.digest)
 
 
@@ -89,7 +89,7 @@ def measured(population: Population, store: Store, device: str) -> dict[int, flo
     They are trained on a few batches for one epoch, and for more: the difference is what steps take, without what
     comes before them. On the CPU it is the process's own time, which other processes change less.
     """
-    first = [population, *population.earlier][-1]
+    first = population.stages[-1]
     try:
         maker = Maker(first, store, device)
     except ModelError as error:

@@ -13,7 +13,7 @@ from reticent.findings.training import Cost
 from reticent.population import training_run
 from reticent.population.failures import about
 from reticent.population.population import Population
-from reticent.procedures import PROCEDURES, Trained
+from reticent.procedures import Trained, entry
 from reticent.store import Draft, Store
 from reticent.torch_state import fixed
 from reticent.training.materials import Materials
@@ -72,7 +72,7 @@ def _found(population: Population, known: Known, models: Sequence[int]) -> list[
 @fixed()
 def trained_together(population: Population, known: Known, models: Sequence[int]) -> list[Trained | ReticentError]:
     """Train models as one batched computation, or by halves where there is not the memory for all."""
-    together = PROCEDURES[population.recipe.procedure.method].together
+    together = entry(population.recipe).together
     assert together is not None, "a population is stacked where its training can be"
     try:
         return together(population.recipe, [*map(known, models)], [*map(population.streams, models)])

@@ -86,20 +86,19 @@ def chosen(population: Population, store: Store, wish: int | Literal["auto"] | N
 
 def _begun(population: Population, store: Store) -> bool:
     """Tell whether a store has any model of a population, or of what comes first in its training."""
-    stages = [population, *population.earlier]
-    return any(store.ended(stage.training_id(m)) for stage in stages for m in range(population.models))
+    return any(store.ended(stage.training_id(m)) for stage in population.stages for m in range(population.models))
 
 
-def stackable(population: Population) -> int | None:
-    """Count a network's parameters, if the first training of a population can be stacked; else None."""
-    recipe = [population, *population.earlier][-1].recipe
+def stackable(population: Population) -> bool:
+    """Tell whether the first training of a population can be stacked."""
+    recipe = population.stages[-1].recipe
     if entry(recipe).together is None or OBJECTIVES[recipe.objective.method].asks_in_training:
-        return None
+        return False
     return _tried(recipe, population.records)
 
 
-def _tried(recipe: Recipe, records: Records) -> int | None:
-    """Count a network's parameters, after one step of two of them together; None where that cannot be, or is another.
+def _tried(recipe: Recipe, records: Records) -> bool:
+    """Take one step of two networks together, and tell whether it can be, and is that of each alone.
 
     Convolutions of several networks, and what normalises batches in other ways than `nn.BatchNorm1d`, have bits that
     depend on how many there are. A network that draws numbers by other means than `nn.Dropout` would share them with
@@ -114,7 +113,7 @@ def _tried(recipe: Recipe, records: Records) -> int | None:
     try:
         network = untrained(step, materials, streams[0])
         if any(isinstance(p, _ConvNd) or (isinstance(p, _NormBase) and not normed_alone(p)) for p in network.modules()):
-            return None
+            return False
         with warnings.catch_warnings(), streams[0].lent("trying"):
             warnings.simplefilter("error")
             before = _drawn()
@@ -122,8 +121,8 @@ def _tried(recipe: Recipe, records: Records) -> int | None:
             draws = _drawn() != before
             alike = _alike(step.replace(**ONE_STEP), materials, streams)
     except Exception:  # noqa: BLE001 (whatever a user's network raises, trained alone it says so itself)
-        return None
-    return sum(p.numel() for p in network.parameters()) if alike and not draws else None
+        return False
+    return alike and not draws
 
 
 def _alike(step: Recipe, materials: Materials, streams: Sequence[Streams]) -> bool:

@@ -25,7 +25,7 @@ from reticent.population.population import MemorisationRun, Population
 from reticent.population.signals_run import Asker
 from reticent.population.stack_training import trained_together, written_together
 from reticent.population.training_run import array, state
-from reticent.procedures import PROCEDURES, Trained
+from reticent.procedures import Trained, entry
 from reticent.procedures.base import undefended
 from reticent.procedures.costs import FIRST
 from reticent.procedures.sampler_scores import measured
@@ -138,7 +138,7 @@ class Maker(Asker):
     def _trained(self, model: int, before: Run | None = None) -> Trained:
         """Train one model, from its first stage on or from the run that was its first stage."""
         recipe, streams = self.population.recipe, self.population.streams(model)
-        procedure = PROCEDURES[recipe.procedure.method]
+        procedure = entry(recipe)
         if self.population.stack > 1 and procedure.together is not None:
             [found] = trained_together(self.population, self._known, [model])
             if isinstance(found, ReticentError):
@@ -159,7 +159,7 @@ class Maker(Asker):
 
     def _train_together(self, models: Sequence[int]) -> Iterator[Failure]:
         """Train those that are missing as one batched computation, or what comes first in their training."""
-        stages = [self.population, *self.population.earlier]
+        stages = self.population.stages
         first = self._of(stages[-1])
         missing = [m for m in models if not any(self.store.find(stage.training_id(m)) for stage in stages)]
         for model, made in written_together(first.population, self.store, self.device, first._known, missing):
@@ -211,13 +211,13 @@ class Maker(Asker):
         So what differs in later stages only, such as the rate of CWRF, shares its first one, which is that of the
         undefended model. If another process makes it now, it is not waited for.
         """
-        first = self.population.first_stage
-        if first is None:
+        previous = self.population.previous
+        if previous is None:
             return None
         try:
-            return self._of(first)._training(model)[0]
+            return self._of(previous)._training(model)[0]
         except StoreLockedError:
-            if first.stack > 1:  # Alone, this model would have other bits.
+            if previous.stack > 1:  # Alone, this model would have other bits.
                 raise
             return None
 
@@ -240,8 +240,7 @@ class Maker(Asker):
         recipe = self.population.recipe
         if recipe.procedure.method == "function":
             return self._trained(model).model
-        build = PROCEDURES[recipe.procedure.method].network
-        network = build(recipe, self.materials(model), self.population.streams(model))
+        network = entry(recipe).network(recipe, self.materials(model), self.population.streams(model))
         weights = state(run, "weights")
         check_state(network, weights, f"the weights of run {run.id}", f"; {OTHERWISE}")
         network.load_state_dict(weights)

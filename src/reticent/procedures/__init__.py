@@ -54,4 +54,10 @@ def entry(recipe: Recipe) -> ProcedureEntry:
     return PROCEDURES[recipe.procedure.method]
 
 
-__all__ = ["PROCEDURES", "ProcedureEntry", "Trained", "entry"]
+def entries(recipe: Recipe) -> dict[str, ProcedureEntry]:
+    """Find the procedure that a recipe names, and that of its second stage, by name."""
+    both = (recipe.procedure, getattr(recipe.procedure, "inner", recipe.procedure))
+    return {one.method: PROCEDURES[one.method] for one in both}
+
+
+__all__ = ["PROCEDURES", "ProcedureEntry", "Trained", "entries", "entry"]

@@ -96,7 +96,6 @@ def check_members(recipe: Recipe, members: int) -> None:
 
 def check_network(recipe: Recipe, model: nn.Module, x: Tensor) -> None:
     """Refuse a network of which nothing can be pruned."""
-    del x
     with named("imp"):
         prunable(model, own(recipe, Imp).skip)
 

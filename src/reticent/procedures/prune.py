@@ -82,7 +82,6 @@ class _Method(TwoStage):
         self, model: nn.Module, first: First, recipe: Recipe, materials: Materials, streams: Streams, costs: Costs
     ) -> SetBack:
         """Prune and fine-tune in turn, and prune for the last time. Cost: as many fine-tunings as rounds."""
-        del first
         spec, (entry, its) = own(recipe, Prune), self.second(recipe)
         found = _channels(model, spec, materials.prepare(materials.members.first(1).x))
         masks, histories = whole(prunable(model, spec.skip)), list[History]()

@@ -11,7 +11,7 @@ from reticent.models.user import Factory
 from reticent.objectives import OBJECTIVES
 from reticent.objectives.base import Need
 from reticent.outputs import OUTPUTS
-from reticent.procedures import PROCEDURES
+from reticent.procedures import PROCEDURES, entries, entry
 from reticent.samplers import SAMPLERS
 from reticent.signals.ask import check_ending
 from reticent.signals.squashed import TELLING_ROWS
@@ -25,10 +25,9 @@ from reticent.usercode import reported
 
 def needs(recipe: Recipe) -> dict[str, tuple[Need, ...]]:
     """List what the parts of a recipe must be given."""
-    procedures = [recipe.procedure, getattr(recipe.procedure, "inner", recipe.procedure)]
     wanted = {
         recipe.objective.method: OBJECTIVES[recipe.objective.method].needs,
-        **{one.method: PROCEDURES[one.method].needs for one in procedures},
+        **{name: one.needs for name, one in entries(recipe).items()},
         recipe.output.method: OUTPUTS[recipe.output.method].needed(recipe.output),
     }
     return {name: what for name, what in wanted.items() if what}
@@ -39,12 +38,12 @@ def built(recipe: Recipe, records: Records) -> nn.Module:
     prepare = Preparation(records, torch.device("cpu"))
     none = prepare.examples(records, np.arange(0))
     materials = Materials(none, none, none, prepare, records.classes)
-    return PROCEDURES[recipe.procedure.method].network(recipe, materials, Streams(0, 0))
+    return entry(recipe).network(recipe, materials, Streams(0, 0))
 
 
 def check_network(recipe: Recipe, records: Records) -> None:
     """Refuse, before anything is trained, what the untrained network makes impossible."""
-    entry = PROCEDURES[recipe.procedure.method]
+    procedure = entry(recipe)
     ours = recipe.procedure.method != "function"
     own = ours and isinstance(recipe.architecture, Factory)
     alone = ours and 1 in {recipe.batch_size, getattr(recipe.procedure, "scoring_batch_size", None)}
@@ -52,7 +51,7 @@ def check_network(recipe: Recipe, records: Records) -> None:
     prepare, streams = Preparation(records, torch.device("cpu")), Streams(0, 0)
     few = prepare.examples(records, np.arange(min(len(records), TELLING_ROWS)))
     prepare.augmented(few.x, recipe, streams.generator("augmentation"))
-    if entry.check_network is None and not own and not alone and not factored:
+    if procedure.check_network is None and not own and not alone and not factored:
         return
     network = built(recipe, records)
     if isinstance(recipe.architecture, Factory) and own and not any(p.requires_grad for p in network.parameters()):
@@ -60,8 +59,8 @@ def check_network(recipe: Recipe, records: Records) -> None:
             f"{recipe.architecture.factory}: the network has nothing to train: expected a parameter that requires a "
             "gradient, got none: leave requires_grad as it is for those that are to be trained"
         )
-    if entry.check_network is not None:
-        entry.check_network(recipe, network, prepare(few.x))
+    if procedure.check_network is not None:
+        procedure.check_network(recipe, network, prepare(few.x))
     if own:
         check_ending(network, prepare(few.x))
     if alone:
@@ -100,25 +99,25 @@ def check(
     members: int | None = None,
 ) -> None:
     """Refuse what has no meaning, and what lacks the records that it needs."""
-    procedure = recipe.procedure.method
-    if procedure == "function" and recipe.objective.method != "cross-entropy":
+    procedure, name = entry(recipe), recipe.procedure.method
+    if name == "function" and recipe.objective.method != "cross-entropy":
         raise SpecError(
             f"{recipe.objective.method} cannot be used with a training function of your own, which chooses its loss "
             "itself: use the loss inside your function, or leave --train out"
         )
     _check_sampler(recipe)
-    PROCEDURES[procedure].check(recipe)
+    procedure.check(recipe)
     if members is not None:
-        PROCEDURES[procedure].check_members(recipe, members)
+        procedure.check_members(recipe, members)
     if kind is not None:
         OBJECTIVES[recipe.objective.method].check_kind(recipe.objective, kind)
     output = OUTPUTS[recipe.output.method]
     if classes is not None:
         OBJECTIVES[recipe.objective.method].check(recipe.objective, classes)
         output.check(recipe.output, classes)
-    if PROCEDURES[procedure].proves and output.reads_members(recipe.output):
+    if procedure.proves and output.reads_members(recipe.output):
         raise SpecError(
-            f"{recipe.output.method} looks at the members themselves, so that the epsilon that {procedure} proves of "
+            f"{recipe.output.method} looks at the members themselves, so that the epsilon that {name} proves of "
             f"the model would not hold for its answers: {output.instead}"
         )
     for method in needs(recipe):
@@ -132,11 +131,11 @@ def check(
 
 def _check_sampler(recipe: Recipe) -> None:
     """Refuse a sampler where a procedure chooses the records of a step itself."""
-    sampler, procedure = recipe.sampler.method, recipe.procedure
-    for one in (procedure, getattr(procedure, "inner", procedure)):
-        if SAMPLERS[sampler].scored and not PROCEDURES[one.method].sampled:
-            able = ", ".join(name for name, entry in PROCEDURES.items() if entry.sampled)
+    sampler = recipe.sampler.method
+    for method, procedure in entries(recipe).items():
+        if SAMPLERS[sampler].scored and not procedure.sampled:
+            able = ", ".join(name for name, one in PROCEDURES.items() if one.sampled)
             raise SpecError(
-                f"{sampler} cannot be used with {one.method}, which chooses itself which records a step is taken on: "
+                f"{sampler} cannot be used with {method}, which chooses itself which records a step is taken on: "
                 f"use one of {able}, or leave {sampler} out"
             )

@@ -126,7 +126,6 @@ class TwoStage:
 
     def early(self, recipe: Recipe) -> int | None:
         """Tell after how many epochs of the first training its state is kept."""
-        del recipe
         return None
 
     def check(self, recipe: Recipe) -> None:

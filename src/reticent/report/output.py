@@ -172,38 +172,31 @@ class Output:
 
     def write(self, document: Document, files: Mapping[str, Content]) -> tuple[Path, ...]:
         """Write the files of a report and, last, its numbers: all of them, or none; Markdown gets its last line."""
-        self.check(document)
+        self._check(document)
         try:  # Names that are known only now, such as those of figures. What was measured is kept in the error.
             check_names(self.folder, self.form, [name for name in files if name not in self.form.names(self.kind)])
         except InputError as error:
-            raise _unwritten(str(error), document) from None
+            raise UnwrittenError(str(error), document.unplaced()) from None
         texts = {name: sealed(content) if name.endswith(".md") else content for name, content in files.items()}
         texts[self.form.numbers] = as_json(document.to_json())
         aside = self.folder / EARLIER
         try:
             write_files(self.folder, texts, _own(aside, self.form)[::-1])  # The numbers, which name others, go last.
         except StoreError as error:
-            raise _unwritten(str(error), document) from None
+            raise UnwrittenError(str(error), document.unplaced()) from None
         with suppress(OSError):  # It is not there, or holds what is none of reticent's.
             aside.rmdir()
         return tuple(self.folder / name for name in texts)
 
-    def check(self, document: Document) -> None:
+    def _check(self, document: Document) -> None:
         """Refuse to replace what another command wrote since, unless it says the same."""
         other = self.form.earlier(self.folder)
         if other is not None and _lasting(other) != _lasting(document.to_json()):
-            raise _unwritten(
+            raise UnwrittenError(
                 f"out: another command wrote its report into {self.folder} while this one ran: it stays, and this one "
                 "is not written. The same command with another --out finds all models that are finished, and writes it",
-                document,
+                document.unplaced(),
             )
-
-
-def _unwritten(message: str, document: Document) -> UnwrittenError:
-    """Keep what was found; it lies in no folder, so none is named in it."""
-    environment = getattr(document, "environment", None)
-    told = document if environment is None else document.with_(environment=environment.with_(out=None))
-    return UnwrittenError(message, told)
 
 
 def _lasting(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -274,6 +267,14 @@ def set_aside(folder: Path, form: Form) -> Path | None:
     """Find where an earlier report lies that was set aside, until the one that was begun is written."""
     aside = folder / EARLIER
     return aside if there(aside / form.numbers) else None
+
+
+def replacing(folder: Path, form: Form) -> str:
+    """Say that a report which is set aside will be replaced; empty where there is none."""
+    aside = set_aside(folder, form)
+    if aside is None:
+        return ""
+    return f"{folder} holds an earlier report: it lies in {aside} until this one is written, which replaces it"
 
 
 def _own(folder: Path, form: Form, kind: str = "md") -> list[Path]:

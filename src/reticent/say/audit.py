@@ -15,9 +15,10 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
     """
     population, names, what = document.population, document.data.class_names, noun(document.data.unit)
     said = verdict.spoken(document.verdict, document.attacks, population, names, what)
-    if document.data.unit is not None and document.data.units is not None:
-        whole = f"{said.sentence} A {what} here is all records of one {short(document.data.unit)}."
-        detail = f"{units_told(document.data.unit, document.data.units)} {said.detail}"
+    unit, units = document.data.unit, document.data.units
+    if unit is not None and units is not None:
+        whole = f"{said.sentence} A {what} here is all records of one {short(unit)}."
+        detail = f"{units_told(unit, units, document.data.unit_score or 'mean')} {said.detail}"
         said = said.with_(sentence=whole, detail=detail)
     detail = f"{said.detail} {verdict.missing_strong(missing)}" if missing else said.detail
     near = None if document.near_complements is None else evidence.near_complements(document.near_complements)

@@ -14,11 +14,14 @@ from reticent.say.population import UNLEARNED
 
 DIGITS = 4
 """Decimals of what is held against a limit."""
+NOT_RESOLVED = "not resolved"
+"""What became of a check that passes since nothing is shown of any group."""
 WORDS = {
     Outcome.FAILED: "failed",
     Outcome.CANNOT_JUDGE: "cannot be judged",
     Outcome.SKIPPED: "cannot be judged, which was allowed",
     Outcome.PASSED: "passed",
+    NOT_RESOLVED: "not resolved, which passes",
 }
 NO_GROUPS = "the audit has no groups: run it again with --group-by COLUMN"
 NO_ACCURACY = "the audit has no accuracy on non-members, or not its spread over how many models and records"
@@ -38,13 +41,18 @@ FAILED_CONTROL = (
 
 def sentence(outcome: Outcome, checks: Sequence[Check]) -> str:
     """Say what became of all checks, and which groups may be above a limit all the same."""
-    counts = {kind: [check.name for check in checks if check.outcome is kind] for kind in WORDS}
-    (first, names), *others = [(WORDS[kind], names) for kind, names in counts.items() if names]
+    counts = {word: [check.name for check in checks if result(check) == kind] for kind, word in WORDS.items()}
+    (first, names), *others = [(word, names) for word, names in counts.items() if names]
     every = f"{len(names)} of {len(checks)} checks {first}{_called(names)}"
     if not others:
         every = f"the only check ({names[0]}) {first}" if len(names) == 1 else f"all {len(names)} checks {first}"
     rest = "".join(f"; {len(names)} {word}{_called(names)}" for word, names in others)
     return f"{outcome.value.capitalize()}: {every}{rest}.{_open(checks)}"
+
+
+def result(check: Check) -> str:
+    """Say in a word what became of a check."""
+    return NOT_RESOLVED if check.none_resolved else check.outcome
 
 
 def _open(checks: Sequence[Check]) -> str:

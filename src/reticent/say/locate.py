@@ -191,19 +191,12 @@ def _not_units(unit: str | None) -> str:
 def _memorised(summary: Memorisation | None, records: int) -> str:
     if summary is None:
         return f"Memorisation is known of none of the {records:,} records: it takes models with and without each."
-    told = (
-        f"{summary.memorised:,} of {summary.records:,} records {agree(summary.memorised, 'is', 'are')} memorised: "
-        f"models label {agree(summary.memorised, 'it', 'them')} correctly at least {100 * summary.threshold:.0f} "
-        f"percentage points more often if they were trained on {agree(summary.memorised, 'it', 'them')}. The mean over "
-        f"all records is {100 * summary.mean:.1f} points."
-    )
-    if not summary.reversed:
-        return told
-    them = agree(summary.reversed, "it", "them")
+    them = agree(summary.memorised, "it", "them")
     return (
-        f"{told} For {plural(summary.reversed, 'record')} the reverse holds: models label {them} correctly at least "
-        f"that much less often if they were trained on {them}. Only chance does that, so about as many of those called "
-        "memorised may be chance too."
+        f"{summary.memorised:,} of {summary.records:,} records {agree(summary.memorised, 'is', 'are')} memorised, "
+        f"where chance alone gives about {summary.reversed:,} (as many look the other way round): models label {them} "
+        f"correctly at least {100 * summary.threshold:.0f} percentage points more often if they were trained on {them}."
+        f" The mean over all records is {100 * summary.mean:.1f} points."
     )
 
 

@@ -20,6 +20,19 @@ OF_ONE_MODEL = "--model my_net:build --weights model.safetensors --members membe
 """What `reticent harden` must be given, by names that stand for the user's."""
 SHARPER = {Reason.TOO_SMALL, Reason.FEW_MODELS, Reason.FEW_RECORDS}
 """Why a leak can't be told, where more models would tell."""
+SOURCE = "Audit again with members and non-members from one source, drawn at random"
+TRAIN = "Train until models do better on their members than naming the largest class does, and audit again"
+OTHERWISE = {
+    Reason.SHIFT: SOURCE,
+    Reason.UNCOMPARED: SOURCE,
+    Reason.TIES: "Audit again with answers of more digits, which leave fewer records with equal scores",
+    Reason.BACKWARDS: "Check who is a member, and audit again",
+    Reason.LEARNING_UNKNOWN: "Bring logits or probabilities, which tell whether models learned",
+    Reason.SOME_UNLEARNED: TRAIN,
+    Reason.MOST_UNLEARNED: TRAIN,
+    Reason.COPIES: "Leave out all but one copy of each record, and audit again",
+}
+"""What helps where it is something else."""
 Step = tuple[str, str]
 """What a step does, and its command, or none."""
 
@@ -30,12 +43,14 @@ def after(document: AuditDocument) -> tuple[Step, ...]:
     steps: list[Step] = []
     if said.exchanged:
         return (("Check who is a member, and attack again", ""),)
-    if said.reason is Reason.COPIES:
-        return (("Leave out all but one copy of each record, and audit again", ""),)
-    if said.leak is Leak.FOUND:
+    if said.leak is Leak.CANNOT_TELL and document.population.labels_alone:
+        steps = [*_labels(document)]
+    elif said.leak is Leak.FOUND:
         steps = [*_where(document), *_repairs(document)]
     elif said.reason in SHARPER:
         steps = [*_sharper(document)]
+    elif said.reason in OTHERWISE:
+        steps = [(OTHERWISE[said.reason], "")]
     elif said.reason is Reason.EXCLUDED and (flags := _flags(document, "audit", attacks=None)) is not None:
         steps = [("Try every attack that fits", _command("audit", flags, "--attack all"))]
     return (*steps, *(_gate(document) if said.leak is not Leak.CANNOT_TELL else ()))
@@ -60,6 +75,17 @@ def _repairs(document: AuditDocument) -> Iterator[Step]:
     if flags is not None and defense is not None and document.data.unit is None and not _own_training(document):
         told = "Before the next training, hold a defense against stopping early"
         yield told, _command("compare", flags, defense or f"--defense {relaxloss}")
+
+
+def _labels(document: AuditDocument) -> Iterator[Step]:
+    """Say how more is found where answers are labels alone: by confidences, or by more questions."""
+    flags = _flags(document, "audit", attacks=["label-only"])
+    asked = "Ask the models more than once, as an attacker can who sees labels alone"
+    if flags is None:
+        yield "Bring probabilities or logits of the same models: these answers are labels alone", ""
+        asked = "Or, where labels are all there is, train models of the same kind that can be asked more than once"
+        flags = "--dataset mine.csv --label outcome --attack label-only"
+    yield asked, _command("audit", flags)
 
 
 def _sharper(document: AuditDocument) -> Iterator[Step]:

@@ -9,7 +9,7 @@ from reticent.data.units import Units
 from reticent.findings.audit import Leak
 from reticent.findings.population import PersonColumn, Population
 from reticent.findings.training import Stacking
-from reticent.options import flag
+from reticent.options import UnitScore, flag
 from reticent.rounding import percent
 from reticent.say.grammar import agree, plural, short, some
 
@@ -171,8 +171,9 @@ def of_units(units: Units) -> str:
     """Say that units are audited in place of records, and where one holds many of them."""
     records = len(units.codes)
     told = (
-        f"{units_told(units.column, units.count)} Who joins the scores of the {records:,} records in a better way than "
-        "by their mean may find more."
+        f"{units_told(units.column, units.count, units.score)} Who joins the scores of the {records:,} records in a "
+        f"better way may find more: --unit-score {'sum' if units.score == 'mean' else 'mean'} joins them in "
+        "another."
     )
     if units.largest <= MUCH * records:
         return told
@@ -182,12 +183,20 @@ def of_units(units: Units) -> str:
     )
 
 
-def units_told(column: str, count: int) -> str:
+def units_told(column: str, count: int, score: UnitScore) -> str:
     """Say what stands for a record in all sentences."""
     return (
         f"In all of this, “a {noun(column)}”, or “a record”, is all records of one {short(column)}, of which there are "
-        f"{count:,}. Each was used for training whole or not at all, and its records' scores are averaged."
+        f"{count:,}. Each was used for training whole or not at all, and its score is {SCORES[score]}."
     )
+
+
+SCORES: dict[UnitScore, str] = {
+    "mean": "the mean of its records'",
+    "sum": "the sum of its records'",
+    "max": "the largest of its records'",
+}
+"""What the score of a unit is."""
 
 
 def noun(unit: str | None) -> str:

@@ -294,7 +294,7 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
 
 def exchanged(said: Verdict, audits: Sequence[Audit], population: Population) -> str:
     """Say why members and non-members may be exchanged, and what to check."""
-    why, right = _below(said, audits), population.audited_accuracy
+    why, right = _below(said, [one for one in audits if not one.strong]), population.audited_accuracy
     if not why and right is not None:
         rates = f"{percent(right.non_members.mean)} against {percent(right.members.mean)}"
         why = (

@@ -27,6 +27,16 @@ def correct(signals: Signals, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     return result
 
 
+def alone(signals: Signals) -> bool:
+    """Tell whether correctness is all that answers say: margins are two numbers at most."""
+    seen: set[float] = set()
+    for block in signals.blocks():
+        seen.update(np.unique(signals.margins[:, block])[:3].tolist())
+        if len(seen) > 2:
+            return False
+    return True
+
+
 def hits(logits: ArrayLike, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Tell where the label's logit is strictly the largest."""
     others = np.array(logits)

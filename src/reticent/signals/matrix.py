@@ -212,6 +212,15 @@ class Signals:
         """Number of queries a record Q."""
         return self.margins.shape[2]
 
+    @property
+    def answers(self) -> Matrix:
+        """The most that is known of what models say: logits or, without any, margins."""
+        return self.margins if self.logits is None else self.logits
+
+    def of_model(self, model: int) -> NDArray[Any]:
+        """Read the margins of one model, of the plain query ``(N,)``."""
+        return np.concatenate([self.margins[[model], block][0, :, 0] for block in self.blocks()])
+
     def among(self, ids: NDArray[np.int64]) -> "Signals":
         """Keep some of the records ``(K,)``, in their order; all of them stay where they are."""
         if np.array_equal(ids, np.arange(self.records)):

@@ -5,7 +5,7 @@ has beyond both. `matching` makes the first; here is the second, and the numbers
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
 
 import torch
@@ -17,7 +17,7 @@ from reticent.options import Options
 from reticent.rounding import fraction, percent
 from reticent.say.grammar import listed
 from reticent.spec import Spec
-from reticent.studies.base import Bench, Found, Results, Setting
+from reticent.studies.base import Bench, Found, Parts, Results, Setting, each
 from reticent.studies.judging import Part, better, voided
 from reticent.studies.matching import Controls, Weighed, controls, estimated
 from reticent.studies.measured import Measured, Pairs, Recipe
@@ -86,6 +86,11 @@ def against(
     for metric in (f"auc_{attack}" for attack in attacks):
         label = f"{METRICS[metric].name}, {first} against {said}{', at matched accuracy' * (second is not None)}"
         yield lower(results, one, name, prefix + metric, label)
+
+
+def beyond(rows: Callable[[Options], Iterable[str]], other: str | None = None) -> Parts:
+    """Ask of some rows whether each attack finds less than in another one, or in their controls."""
+    return each(lambda results, one: (part for row in rows(one.options) for part in against(results, one, row, other)))
 
 
 def size(row: Measured) -> int:

@@ -18,7 +18,7 @@ from reticent.options import DataOptions, Options
 from reticent.population.train import Callback
 from reticent.population.worker import choose_device
 from reticent.report.files import make_folder, write_file
-from reticent.report.output import EARLIER, STUDY, Output
+from reticent.report.output import EARLIER, STUDY, Output, replacing
 from reticent.say.grammar import sentence
 from reticent.say.study import beforehand
 from reticent.spec import identity
@@ -72,7 +72,6 @@ def study(
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
     note: Callable[[str], None] | None = None,
-    checked: Callable[[Path], None] | None = None,
     **reading: Any,
 ) -> Studied:
     """Repeat a paper's table or figure: train, measure, judge each claim, and write our numbers beside the paper's.
@@ -96,8 +95,8 @@ def study(
         device: auto, cpu, cuda or cuda:N.
         progress: called after every model.
         stage: called with words before each part.
-        note: called with a sentence, before anything is trained: which claims cannot be told at this scale.
-        checked: called with the folder, where it holds the report of another study or scale, which this one replaces.
+        note: called with sentences, before anything is trained: which claims cannot be told at this scale, and that
+            ``out`` holds the report of another study or scale, which this one replaces.
         **reading: keys of `DataOptions`, how `dataset` is read: ``label``, ``not_features`` ...
 
     Returns:
@@ -123,11 +122,11 @@ def study(
     machine |= {"workers": workers} if workers is not None else {}
     output = Output.take(folder, STUDY)
     make_folder(folder / PARTS)
-    if checked is not None and _of_another(folder / EARLIER, chosen.name, scale):
-        checked(folder)
-    work, clock = Work(stage, progress), time.perf_counter()
+    work, clock, tell = Work(stage, progress), time.perf_counter(), note or log.info
+    if _of_another(folder / EARLIER, chosen.name, scale):
+        tell(replacing(folder, STUDY))
     if told := beforehand(*chosen.untellable(given)):
-        (note or log.info)(sentence(told))
+        tell(sentence(told))
     benches = [
         Bench(one, seed, data[one.key], machine, folder / PARTS / f"{one.key}-{seed}")
         for one in given.settings

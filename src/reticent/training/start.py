@@ -72,7 +72,6 @@ class _Many:
         torch.where(self._stays, self._values, parameter, out=parameter)
 
     def trains(self, parameter: Tensor) -> Tensor:
-        del parameter
         return ~self._stays
 
 

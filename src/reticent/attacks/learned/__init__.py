@@ -28,7 +28,7 @@ from reticent.attacks.learned.options import Learned, needs
 from reticent.attacks.learned.pretenders import Group
 from reticent.findings.evidence import Family, FamilyImportance, Importance
 from reticent.signals.matrix import Floats
-from reticent.threads import each, one_thread, ordered
+from reticent.threads import each, one_thread
 
 __all__ = ["ENTRY", "Learned", "importance", "score"]
 
@@ -62,9 +62,10 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
     """
     word, scores = words(problem, rng), scratch.zeros(problem.shape)
     order = np.argsort(word, kind="stable")
-    place = {int(target): row for row, target in enumerate(problem.targets)}
+    place, fits = {int(target): row for row, target in enumerate(problem.targets)}, dict[int, _Learned]()
 
-    def learned(group: Group) -> _Learned:
+    def learned(one: tuple[int, Group]) -> None:
+        at, group = one
         known, turned = pretenders.scales(problem, group, order), group.turns(word)
         dealt = [folds(one, spec.folds) for one in turned]
         rows, members, _ = _rows(problem, group, turned, order, known)
@@ -72,7 +73,7 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
             [_rule(spec, seen, inside, fold[order] != part) for part in range(spec.folds)]
             for fold, seen, inside in zip(dealt, np.split(rows, len(dealt)), np.split(members, len(dealt)), strict=True)
         ]
-        return _Learned(group, known, list(zip(dealt, rules, strict=True)))
+        fits[at] = _Learned(group, known, list(zip(dealt, rules, strict=True)))
 
     def judged(one: tuple[_Learned, slice]) -> None:
         (group, known, turns), block = one
@@ -86,8 +87,8 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
                         scores[place[target], block.start + asked] += draw / len(turns)
         scratch.release(scores)
 
-    fits = list(ordered(learned, pretenders.groups(problem), step="rules"))
-    each(judged, [(fit, block) for fit in fits for block in pretenders.blocks(problem)], step="scores")
+    each(learned, enumerate(pretenders.groups(problem)), step="rules")
+    each(judged, [(fits[at], block) for at in sorted(fits) for block in pretenders.blocks(problem)], step="scores")
     for (row,) in scratch.rows(scores):
         np.divide(row, spec.draws, out=row)
     return scores

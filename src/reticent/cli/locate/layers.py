@@ -34,7 +34,7 @@ def layers(
 
     Args:
         flags: what to train, and how.
-        stage: Modules of one stage, by name or pattern, several separated by commas; repeat it for each stage, in
+        stage: Modules of one stage, by name or pattern, several separated by commas, repeated for each stage in
             forward order. [the network's own stages]
         seeds: Repetitions, with other initial weights and other halves. [2]
         swap: Also train on the other half. [yes]
@@ -45,7 +45,7 @@ def layers(
         options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.
     """
     from reticent.cli.job import reported
-    from reticent.jobs.locate.layers import locate_layers
+    from reticent.jobs.locate.layers import OUT, locate_layers
     from reticent.report.output import LAYERS
 
     asked = flags.asked(options) | {"seeds": seeds, "swap": swap, "equalise": equalise, "margin": margin}
@@ -53,7 +53,6 @@ def layers(
     given = {key: value for key, value in asked.items() if value is not None}
     return reported(
         LAYERS,
-        lambda screen: locate_layers(
-            flags.config, progress=screen.model, stage=screen.stage, checked=screen.checked, **given
-        ),
+        lambda screen: locate_layers(flags.config, progress=screen.model, stage=screen.stage, **given),
+        flags.folder(given, OUT),
     ).files

@@ -25,7 +25,7 @@ def records(
         reticent locate records --dataset mine.csv --label outcome --models 32
 
     Args:
-        run: A finished audit's folder, whose numbers are taken; by default models are trained, or found in the store.
+        run: A finished audit's folder, whose numbers are taken. [models are trained, or found in the store]
         without_references: Train one model on all records, and rank its members by risk without any other model.
         flags: what to train, and how.
         options: An option of the defense, such as --epsilon 8 beside --defense dpsgd; see `reticent defenses NAME`.
@@ -35,8 +35,8 @@ def records(
     """
     from reticent.cli.job import reported
     from reticent.errors import InputError
-    from reticent.jobs.locate.ranking import rank_members
-    from reticent.jobs.locate.records import locate_records
+    from reticent.jobs.locate import ranking
+    from reticent.jobs.locate.records import OUT, locate_records
     from reticent.report.output import RANKING, RECORD_LIST
 
     given = flags.asked(options)
@@ -45,12 +45,12 @@ def records(
     if without_references:
         return reported(
             RANKING,
-            lambda screen: rank_members(flags.config, stage=screen.stage, checked=screen.checked, **given),
+            lambda screen: ranking.rank_members(flags.config, stage=screen.stage, **given),
+            flags.folder(given, ranking.OUT),
         ).files
     given |= {"config": flags.config} if run and flags.config else {}
     return reported(
         RECORD_LIST,
-        lambda screen: locate_records(
-            run or flags.config, progress=screen.model, stage=screen.stage, checked=screen.checked, **given
-        ),
+        lambda screen: locate_records(run or flags.config, progress=screen.model, stage=screen.stage, **given),
+        flags.folder(given, OUT),
     ).files

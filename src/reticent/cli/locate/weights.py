@@ -51,7 +51,7 @@ def weights(
         InputError: two initial states are given.
     """
     from reticent.cli.job import reported
-    from reticent.jobs.locate.weights import locate_weights
+    from reticent.jobs.locate.weights import FOLDER, locate_weights
     from reticent.report.output import WEIGHTS
 
     scoring = {"scoring.steps": steps, "scoring.unlearning": unlearning}
@@ -67,7 +67,7 @@ def weights(
             model=model,
             seeds=seeds,
             stage=screen.stage,
-            checked=screen.checked,
             **values,
         ),
+        flags.folder(values, FOLDER),
     ).files

@@ -40,8 +40,8 @@ def _of_outputs(path: Path, values: Options) -> RowSpec:
     outputs = read_signals(path, config.group_by)
     try:
         problem = outputs.problem()
-        problem = problem.among(audited(problem, config))
-        shared = Shared.of_outputs(problem, runnable(problem, config)[0], config.confidence)
+        judged = problem.among(audited(problem, config))
+        shared = Shared.of_outputs(problem, runnable(judged, config)[0], config.confidence)
         return RowSpec(path.stem, config, shared, outputs=outputs)
     except ReticentError as error:
         raise error.prefixed(f"{path}: ") from None

@@ -87,7 +87,6 @@ def locate_layers(
     *,
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
-    checked: Callable[[Path], None] | None = None,
     **values: Any,
 ) -> LocatedLayers:
     """Find at which depth of a network membership begins to show, with the evidence.
@@ -99,7 +98,6 @@ def locate_layers(
         config: a configuration, the path of a TOML file, or None.
         progress: called after every network.
         stage: called with a word before each part.
-        checked: called with the folder of the report, once it is known that it may be written there.
         **values: keys of `Options` (``seeds=3``, ``stages=("layer1", "layer2", "fc")``, ``probe=None``), and keys of
             `AuditConfig` or `Recipe` as for `reticent.audit`.
 
@@ -112,7 +110,7 @@ def locate_layers(
         >>> print(found.onset.name)  # doctest: +SKIP
     """
     job, options = prepare(config, values)
-    return run(job, options, Work(stage, progress), checked)
+    return run(job, options, Work(stage, progress))
 
 
 def prepare(config: AuditConfig | str | Path | None, values: Asked) -> tuple[Job, Options]:
@@ -139,16 +137,11 @@ def _options(given: Asked, job: Job) -> Options:
 
 
 @fixed()
-def run(
-    job: Job,
-    options: Options,
-    work: Work,
-    checked: Callable[[Path], None] | None = None,
-) -> LocatedLayers:
+def run(job: Job, options: Options, work: Work) -> LocatedLayers:
     """Train what is not finished, compare, and write what was found."""
     planned = Networks(job, options, options.test)
     planned.check_stages()
-    out = taken(job.config, OUT, LAYERS, [job.config.dataset], checked)
+    out = taken(job.config, OUT, LAYERS, [job.config.dataset])
     with ExitStack() as held:
         with work.on("training", "training"):
             networks = held.enter_context(planned.finished(work.progress))

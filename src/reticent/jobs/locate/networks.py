@@ -22,7 +22,7 @@ from reticent.population.stored_signals import signals
 from reticent.population.train import Callback, train
 from reticent.population.training_run import history
 from reticent.population.worker import Made, Maker
-from reticent.procedures import PROCEDURES
+from reticent.procedures import entry
 from reticent.procedures.estimator import Estimator
 from reticent.signals.correctness import correct
 from reticent.store import at
@@ -92,7 +92,7 @@ class Networks:
         if recipe.procedure.method == "function":
             return
         maker = Maker(population, at(job.config.store), job.executor.device)
-        network = PROCEDURES[recipe.procedure.method].network(recipe, maker.materials(0), population.streams(0)).eval()
+        network = entry(recipe).network(recipe, maker.materials(0), population.streams(0)).eval()
         two = maker.prepare.examples(job.records, job.population.roles.audited[:2])
         shown = stages(network, self.options.stages)
         map_distances(network, network, two.x, maker.prepare, job.records.classes, shown)

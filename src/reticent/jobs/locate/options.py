@@ -1,6 +1,6 @@
 """What the commands of ``locate`` that train models take of a configuration, and what means nothing to them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +33,6 @@ def refuse(values: Options, command: str, models: str = "") -> None:
             raise SpecError(f"{key}: means nothing to reticent {command}{told}", [key])
 
 
-def taken(
-    config: AuditConfig,
-    usual: str,
-    form: Form,
-    inputs: Iterable[Any] = (),
-    checked: Callable[[Path], None] | None = None,
-) -> Output:
+def taken(config: AuditConfig, usual: str, form: Form, inputs: Iterable[Any] = ()) -> Output:
     """Take the folder of a report: the one that is asked for, or the command's own."""
-    out = Output.take(Path(config.out if "out" in config.model_fields_set else usual), form, inputs)
-    if checked is not None:
-        checked(out.folder)
-    return out
+    return Output.take(Path(config.out if "out" in config.model_fields_set else usual), form, inputs)

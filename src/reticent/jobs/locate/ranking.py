@@ -65,7 +65,6 @@ def rank_members(
     config: AuditConfig | str | Path | None = None,
     *,
     stage: Callable[[str], None] | None = None,
-    checked: Callable[[Path], None] | None = None,
     **values: Any,
 ) -> RankedMembers:
     """Rank the members of one training by risk, without any other model.
@@ -78,7 +77,6 @@ def rank_members(
     Args:
         config: a configuration, the path of a TOML file, or None.
         stage: called with a word before each part.
-        checked: called with the folder of the report, once it is known that it may be written there.
         **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`; the procedure is plain or dpsgd.
 
     Returns:
@@ -96,7 +94,7 @@ def rank_members(
     refuse(values, command, models=trains)
     job = called(config, values, attacked=False, units=False)
     check(job.population.recipe)
-    out, work = taken(job.config, OUT, RANKING, [job.config.dataset], checked), Work(stage)
+    out, work = taken(job.config, OUT, RANKING, [job.config.dataset]), Work(stage)
     ids, records = job.population.roles.audited, job.records
     population = everyone(job)
     with using(job.config.store, population) as store:

@@ -59,7 +59,6 @@ def locate_records(
     *,
     progress: Callback | None = None,
     stage: Callable[[str], None] | None = None,
-    checked: Callable[[Path], None] | None = None,
     **values: Any,
 ) -> LocatedRecords:
     """Say of each record how exposed it is, and how far it is memorised.
@@ -74,7 +73,6 @@ def locate_records(
             configuration, the path of a TOML file, or None.
         progress: called after every model.
         stage: called with a word before each part.
-        checked: called with the folder of the report, once it is known that it may be written there.
         **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`; beside a finished audit, ``out`` alone.
 
     Returns:
@@ -86,15 +84,15 @@ def locate_records(
         >>> print(found.rows[0]["record"])  # doctest: +SKIP
     """
     if isinstance(source, (str, Path)) and Path(source).suffix != ".toml":
-        return again(user_files.path(source), values, checked)
+        return again(user_files.path(source), values)
     if source is None or isinstance(source, (str, Path, AuditConfig)):
         refuse(values, "locate records")
         job = called(source, values, attacked=False, units=False)
-        return run(job, progress=progress, stage=stage, checked=checked)
-    return again(place(source), values, checked)
+        return run(job, progress=progress, stage=stage)
+    return again(place(source), values)
 
 
-def again(path: Path, values: Options, checked: Callable[[Path], None] | None = None) -> LocatedRecords:
+def again(path: Path, values: Options) -> LocatedRecords:
     """Take the records of a finished audit; trains and measures nothing."""
     given = {key: value for key, value in values.items() if value is not None}
     out = user_files.path(given.pop("out", OUT))
@@ -110,8 +108,6 @@ def again(path: Path, values: Options, checked: Callable[[Path], None] | None = 
     folder = path if path.is_dir() else path.parent
     rows = read_rows(folder / "records.csv")
     output = Output.take(out, RECORD_LIST, AUDIT.files(folder))
-    if checked is not None:
-        checked(out)
     told = audit.environment.to_json()
     about = {key: told[key] for key in ("reticent", "started", "device") if key in told}
     found = _findings(
@@ -127,15 +123,9 @@ def again(path: Path, values: Options, checked: Callable[[Path], None] | None = 
 
 
 @fixed()
-def run(
-    job: Job,
-    *,
-    progress: Callback | None = None,
-    stage: Callable[[str], None] | None = None,
-    checked: Callable[[Path], None] | None = None,
-) -> LocatedRecords:
+def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], None] | None = None) -> LocatedRecords:
     """Train what is not finished, and measure every record."""
-    out, work = taken(job.config, OUT, RECORD_LIST, [job.config.dataset], checked), Work(stage, progress)
+    out, work = taken(job.config, OUT, RECORD_LIST, [job.config.dataset]), Work(stage, progress)
     population = job.population
     with using(job.config.store, population) as store:
         with work.on("training", "training"):
@@ -201,6 +191,7 @@ def _written(out: Output, found: RecordsDocument, rows: Sequence[RecordRow], rec
 def read_rows(path: Path) -> list[RecordRow]:
     """Read ``records.csv``."""
     try:
+        user_files.check_plain(path, "the records.csv of an audit")
         with path.open(encoding="utf-8", newline="") as stream:
             reader = csv.DictReader(stream, strict=True)
             if reader.fieldnames is None or "record" not in reader.fieldnames or "exposure" not in reader.fieldnames:

@@ -27,7 +27,7 @@ from reticent.models.state_dicts import fitted
 from reticent.models.user import check_whole
 from reticent.options import AuditConfig
 from reticent.population.worker import Maker
-from reticent.procedures import PROCEDURES
+from reticent.procedures import entry
 from reticent.signals.ask import check_ending
 from reticent.signals.squashed import TELLING_ROWS
 from reticent.store import Store
@@ -84,7 +84,7 @@ def of_population(job: Job, row: int, store: Store) -> Source:
     maker = Maker(population, store, job.executor.device)
     made = maker.make(row)
     materials, streams = maker.materials(row), Streams(population.seed, row)
-    network = wide(PROCEDURES[recipe.procedure.method].network(recipe, materials, streams))
+    network = wide(entry(recipe).network(recipe, materials, streams))
     run = store.whole(made.training)
     initial, trained = (partial(read, run.file(f"{name}.safetensors")) for name in ("initial", "weights"))
     return Source(
@@ -176,8 +176,8 @@ def states(
     seed = int(initial) if known is Origin.SEED else None  # type: ignore[arg-type]
 
     def made() -> nn.Module:
-        entry = ARCHITECTURES[recipe.architecture.method]
-        return build(entry, recipe.architecture, materials.prepare.input, materials.classes)
+        network = ARCHITECTURES[recipe.architecture.method]
+        return build(network, recipe.architecture, materials.prepare.input, materials.classes)
 
     trained: State
     if given is not None:
@@ -243,15 +243,15 @@ def member_ids(given: ArrayLike | str | Path, records: int, what: str = "members
 
 
 def _read(path: Path, what: str) -> NDArray[Any]:
-    if not path.is_file():
-        raise MissingFileError(f"no file {str(path)!r}: expected the row numbers of the {what}")
+    expected = f"the row numbers of the {what}, as .npy or as text of one number a line"
     try:
-        user_files.check(path)
+        user_files.check(path, expected)
         if path.suffix.lower() == ".npy":
-            found: NDArray[Any] = np.load(path, allow_pickle=False)
+            with user_files.loading(path, expected):
+                found: NDArray[Any] = np.load(path, allow_pickle=False)
             return found
         return np.array([int(line) for line in user_files.text(path).split()], dtype=np.int64)
-    except (ValueError, OSError, EOFError) as error:
-        raise CorruptFileError(
-            f"{path}: expected row numbers, as .npy or as text of one number a line, got {error}"
-        ) from None
+    except FileNotFoundError:
+        raise MissingFileError(f"no file {str(path)!r}: expected {expected}") from None
+    except (ValueError, OSError) as error:
+        raise CorruptFileError(f"{path}: expected {expected}, got {error}") from None

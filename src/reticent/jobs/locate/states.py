@@ -25,17 +25,14 @@ DAMAGED = "it is cut off or damaged: copy or download it again"
 def read(path: str | Path) -> dict[str, Any]:
     """Read what holds a state; nothing in the file is run, and its content says how it is read, not its name."""
     file = user_files.path(path)
-    if file.is_dir():
-        raise MissingFileError(
-            f"{file} is a folder: expected the file of a network's weights, give one that lies in it"
-        )
-    if not file.is_file():
-        raise MissingFileError(f"no file {str(file)!r}: expected the weights of a network")
+    expected = "the file of a network's weights"
     try:
-        user_files.check(file)
+        user_files.check(file, expected)
         with file.open("rb") as stream:
             head = stream.read(9)
         found: Any = _safetensors(file) if head[8:] == b"{" else _torch(file, head)
+    except FileNotFoundError:
+        raise MissingFileError(f"no file {str(file)!r}: expected {expected}") from None
     except OSError as error:
         raise CorruptFileError(f"{file}: cannot be read: {error.strerror or error}") from None
     if not isinstance(found, Mapping):

@@ -65,7 +65,6 @@ def locate_weights(
     model: int = 0,
     seeds: int = 1,
     stage: Callable[[str], None] | None = None,
-    checked: Callable[[Path], None] | None = None,
     **values: Any,
 ) -> LocatedWeights:
     """Score every weight of a network: how much it leaks of membership, and how much the network learns by it.
@@ -83,7 +82,6 @@ def locate_weights(
         model: without either, which model of the population.
         seeds: how often vulnerability is scored, with other batches each time; from 2 on, stability is told.
         stage: called with words before each part.
-        checked: called with the folder of the report, once it is known that it may be written there.
         **values: keys of `AuditConfig` or `Recipe`, as for `reticent.audit`; and ``scoring__NAME``, options of
             `reticent.locate.weights.Scoring`. ``reference`` is by default a fifth of the records for a model that is
             trained here, and as many as there are members for one that is given.
@@ -122,7 +120,7 @@ def locate_weights(
         )
     chosen, records = asked(config, rest)
     by_record(chosen)
-    out = taken(chosen, FOLDER, WEIGHTS, [weights, initial, members, chosen.dataset], checked)
+    out = taken(chosen, FOLDER, WEIGHTS, [weights, initial, members, chosen.dataset])
     work = Work(stage)
     with ExitStack() as held_open:
         if given:

@@ -75,7 +75,6 @@ class _Method(TwoStage):
 
     def check_network(self, recipe: Recipe, model: nn.Module, x: Tensor) -> None:
         """Refuse a network of which nothing would be trained."""
-        del x
         spec = own(recipe, CWRF)
         none = {name: torch.zeros(p.shape) for name, p in model.named_parameters() if p.requires_grad}
         if not none:

@@ -85,7 +85,6 @@ class PrivateRun(Run):
 
     def sample(self, epoch: int) -> tuple[Tensor, list[int], list[float]]:
         """Draw each step's records: every member by a coin of its own."""
-        del epoch
         count = len(self.materials.members)
         drawn = [
             torch.nonzero(torch.rand(count, generator=self.order, dtype=torch.float64) < self.mechanism.rate).view(-1)

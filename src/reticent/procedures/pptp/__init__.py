@@ -82,7 +82,6 @@ class _Method(TwoStage):
 
     def check_network(self, recipe: Recipe, model: nn.Module, x: Tensor) -> None:
         """Refuse a stage that the network does not have, and patterns that divide it into none."""
-        del x
         spec = own(recipe, PPTP)
         possible(model, stages(model, spec.stages), spec)
 

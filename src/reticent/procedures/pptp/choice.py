@@ -89,7 +89,7 @@ def place(names: Sequence[str], stage: int | str) -> int:
             )
         return known.index(wanted)
     if stage not in known:
-        raise SpecError(f"pptp: stage: there is none named {stage!r}: {nearest(stage, known)}; {_all(known)}")
+        raise SpecError(f"pptp: stage: there is none named {stage!r}: {nearest(stage, known)} ({_all(known)})")
     return known.index(stage)
 
 

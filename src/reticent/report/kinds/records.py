@@ -47,6 +47,7 @@ def records(
             *b.only(b.PAGE, *_listed(document, rows, drawn)),
             b.Heading("The most exposed records", only=b.MARKDOWN),
             *b.only(b.TEXTS, record_table.table(document.most_exposed[:TERMINAL], _confidence(document))),
+            b.Prose("±: the standard error of the number above it.", only=b.TEXTS),
             *b.only(b.PAGE, *_details(document)),
             *b.only(b.DOCUMENTS, *method.limits("list of records", document.cannot_say)),
             *method.glossary(terms("Member", "Exposure", "Memorisation", "Margin", "Interval", "Corrected p")),

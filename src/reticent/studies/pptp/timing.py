@@ -11,15 +11,15 @@ from dataclasses import astuple, dataclass
 from pathlib import Path
 
 import torch
-from torch import Tensor
 
 from reticent.errors import ModelError
 from reticent.population.population import Population
+from reticent.population.training_run import state
 from reticent.population.worker import Maker
-from reticent.procedures import PROCEDURES
+from reticent.procedures import PROCEDURES, entry
 from reticent.procedures.base import undefended
 from reticent.procedures.costs import cut
-from reticent.store import Run, Store
+from reticent.store import Store
 from reticent.torch_state import fixed
 from reticent.training.memory import peak
 
@@ -44,27 +44,23 @@ def timed(population: Population, store: Store, device: str, first: str | None) 
     """Train the first model of a population, or repair the one of a run; kernels are warm and garbage is collected."""
     maker = Maker(population, store, device)
     recipe, materials, streams = population.recipe, maker.materials(0), population.streams(0)
-    entry, cuda = PROCEDURES[recipe.procedure.method], torch.device(device).type == "cuda"
+    procedure, cuda = entry(recipe), torch.device(device).type == "cuda"
     PROCEDURES["plain"].train(cut(undefended(recipe), 1), materials, streams)
     gc.collect()
     if cuda:
         torch.cuda.synchronize()
     started = time.perf_counter()
     with peak(torch.device(device)) as memory, streams.lent("training"):
-        if first is None or entry.repair is None:
-            made = entry.train(recipe, materials, streams)
+        if first is None or procedure.repair is None:
+            made = procedure.train(recipe, materials, streams)
         else:
             run = store.whole(first)
-            made = entry.repair(_state(run, "weights"), _state(run, "initial"), recipe, materials, streams, None)
+            made = procedure.repair(state(run, "weights"), state(run, "initial"), recipe, materials, streams, None)
         if cuda:
             torch.cuda.synchronize()
     seconds = time.perf_counter() - started
     tuning = [stage.seconds for stage in made.facts.stages if stage.name == "tuning"]
     return Taken(seconds, memory.bytes, tuning[0] if tuning else seconds)
-
-
-def _state(run: Run, kind: str) -> dict[str, Tensor]:
-    return {name: torch.from_numpy(value) for name, value in run.arrays(f"{kind}.safetensors").items()}
 
 
 def alone(population: Population, store: Store, device: str, first: str | None) -> Taken:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from reticent.findings.study import Reason
 from reticent.options import Options
 from reticent.studies.base import Claim, Parts, Results, Setting, each
-from reticent.studies.excess import UNMATCHED, against
+from reticent.studies.excess import UNMATCHED, against, beyond
 from reticent.studies.judging import Part, better, no_worse, reaches, voided
 from reticent.studies.metrics import AUC, JUDGED, POINTS, Ask, differ
 from reticent.studies.sparsity.rows import (
@@ -71,11 +71,6 @@ def _alike(results: Results, one: Setting) -> Iterator[Part]:
             )
 
 
-def _below(rows: Rows, other: str | None) -> Parts:
-    """Ask of some rows whether each attack finds less than in another one, or in their controls."""
-    return each(lambda results, one: (part for row in rows(one.options) for part in against(results, one, row, other)))
-
-
 def _ours(kind: str, said: str, rows: Rows) -> tuple[Claim, ...]:
     """Make our three claims on a kind of sparse network."""
     return (
@@ -94,7 +89,7 @@ def _ours(kind: str, said: str, rows: Rows) -> tuple[Claim, ...]:
             f"implied by the abstract; {LACKS}",
             f"In each setting and for each of them: {EVERY}, the AUC is lower than that of the early-stopped control "
             f"by {AUC:g} or more. {UNMATCHED}",
-            _below(rows, None),
+            beyond(rows),
             "ours",
         ),
         Claim(
@@ -104,7 +99,7 @@ def _ours(kind: str, said: str, rows: Rows) -> tuple[Claim, ...]:
             f"In each setting and for each of them: {EVERY}, the AUC less that of its early-stopped control, less the "
             "same of the narrowest dense network of its kind that has at least as many parameters, is below zero by "
             f"{AUC:g} or more. {UNMATCHED}",
-            _below(rows, SMALLER),
+            beyond(rows, SMALLER),
             "ours",
         ),
     )

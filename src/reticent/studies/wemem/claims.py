@@ -1,11 +1,11 @@
 """The claims of `wemem`; the differences that matter were fixed before anything was measured."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from reticent.options import Options
 from reticent.studies.base import Claim, Parts, Results, Setting, each
-from reticent.studies.excess import UNMATCHED, against
+from reticent.studies.excess import UNMATCHED, beyond
 from reticent.studies.judging import Part, better, no_worse
 from reticent.studies.metrics import AUC, JUDGED, POINTS, Ask, Rows, beside, differ, together
 from reticent.studies.wemem.rows import (
@@ -109,11 +109,6 @@ def _time(metric: str) -> Parts:
         )
 
     return each(ask)
-
-
-def _beyond(rows: Callable[[Options], Iterable[str]], other: str | None = None) -> Parts:
-    """Ask of rows whether our attacks find less than in their early-stopped controls, or in the smaller network."""
-    return each(lambda results, one: (part for row in rows(one.options) for part in against(results, one, row, other)))
 
 
 def _method(method: str, options: Options) -> list[str]:
@@ -247,7 +242,7 @@ CLAIMS = (
         "pruned-early",
         "A pruned network gives less away than a dense one that is trained for less and is as accurate.",
         f"{EVERY}, the AUC of Base is lower than that of its early-stopped control by {AUC:g} or more. {UNMATCHED}",
-        _beyond(lambda _: [PRUNED]),
+        beyond(lambda _: [PRUNED]),
     ),
     *(
         _ours(
@@ -255,7 +250,7 @@ CLAIMS = (
             f"{title} gives less away than a dense network that is trained for less and is as accurate.",
             f"{EVERY}, the AUC with {words} is lower than that of its early-stopped control by {AUC:g} or more. "
             f"{UNMATCHED}",
-            _beyond(partial(_method, method)),
+            beyond(partial(_method, method)),
         )
         for method, title, words in (
             ("rsw", "RSW", MIDDLE),
@@ -269,6 +264,6 @@ CLAIMS = (
         f"{EVERY} and for Base, RSW, RMR and SWMR each: the AUC less that of its early-stopped control, less the same "
         "of the narrowest dense network of its kind that has at least as many parameters, is below zero by "
         f"{AUC:g} or more. {UNMATCHED}",
-        _beyond(lambda options: [PRUNED, *ours(options).values()], SMALLER),
+        beyond(lambda options: [PRUNED, *ours(options).values()], SMALLER),
     ),
 )

@@ -14,6 +14,16 @@ from reticent.interrupts import ASKED, PATIENCE, Terminated, heard, held_back
 from reticent.report.files import write_files
 
 
+@pytest.fixture(autouse=True)
+def not_ignored():
+    """Signals do what they do in a terminal, also where the tests run in the background."""
+    before = {signal.SIGINT: signal.default_int_handler, **dict.fromkeys(ASKED, signal.SIG_DFL)}
+    before = {number: signal.signal(number, does) for number, does in before.items()}
+    yield
+    for number, does in before.items():
+        signal.signal(number, does)
+
+
 def ask(number):
     """Ask this process to end; a moment passes, in which Python hears of it."""
     os.kill(os.getpid(), number)

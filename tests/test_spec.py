@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar
 import pytest
 from annotated_types import Ge, MaxLen, MinLen
 
-from reticent.errors import MissingFileError, SpecError
+from reticent.errors import CorruptFileError, MissingFileError, SpecError
 from reticent.options import AttackConfig, AuditConfig
 from reticent.spec import Spec, as_toml, canonical, full, identity, read_toml, text, toml_or_text, written
 
@@ -119,7 +119,7 @@ def test_toml_errors_name_the_file(tmp_path):
         read_toml(file)
     with pytest.raises(MissingFileError, match="no configuration file"):
         read_toml(tmp_path / "b.toml")
-    with pytest.raises(SpecError, match="cannot be read"):
+    with pytest.raises(CorruptFileError, match="expected a file, got a folder"):
         read_toml(tmp_path)
 
 

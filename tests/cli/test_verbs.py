@@ -367,6 +367,7 @@ def test_a_file_with_every_key(command, tmp_path):
         *DataOptions.model_fields,
         "group_by",
         "unit",
+        "unit_score",
         "address",
     }  # these are for tables, and for a cluster
     assert set(tree["recipe"]) == set(Recipe.model_fields)

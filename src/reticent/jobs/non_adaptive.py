@@ -36,7 +36,7 @@ KNOWS, DOES_NOT = "adaptive", "non-adaptive"
 
 
 class Unaware(NamedTuple):
-    """What the attacker who does not know of the defense finds: an audit an attack and, by attack, ``(T, N)`` scores."""
+    """What an attacker who does not know of the defense finds: an audit an attack and scores ``(T, N)`` by attack."""
 
     audits: tuple[Audit, ...]
     scores: dict[str, Floats]

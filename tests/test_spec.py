@@ -132,3 +132,12 @@ def test_values_are_told_as_they_were_written():
     assert written(deep) == "[[[[...]]]]"
     with pytest.raises(SpecError, match=r"^widths: expected a list, such as \[1, 2\], got 64$"):
         Outer(widths=64)
+
+
+@pytest.mark.parametrize(
+    ("told", "value"), [(".6", 0.6), ("-.5", -0.5), ("5.", 5.0), ("0.6", 0.6), ("1.2.3", "1.2.3"), (".", ".")]
+)
+def test_numbers_are_read_as_shells_and_python_write_them(told, value):
+    read = toml_or_text(told)
+    assert (read, type(read)) == (value, type(value))
+    assert toml_or_text(as_toml(told)) == told

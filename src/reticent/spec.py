@@ -6,6 +6,7 @@ the default, so a new field with a default that does nothing changes no identity
 
 import hashlib
 import json
+import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -211,12 +212,16 @@ def identity(value: Any) -> str:
     return hashlib.sha256(f"{FORMAT}\n{text(value)}".encode()).hexdigest()[:20]
 
 
+BARE = re.compile(r"[+-]?([0-9]+\.|\.[0-9]+)")
+"""Numbers that shells, Python and C know, and TOML does not."""
+
+
 def toml_or_text(text: str) -> Any:
-    """Read a value as TOML, or else as a text."""
+    """Read a value as TOML, with `.5` and `5.` as numbers, or else as a text."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except (ValueError, RecursionError):
-        return text.strip()
+        return float(text) if BARE.fullmatch(text.strip()) else text.strip()
 
 
 def as_toml(value: Any) -> str:

@@ -27,7 +27,7 @@ from reticent.findings.comparison import Lower, Relation
 from reticent.findings.gate import Doubt as GateDoubt
 from reticent.findings.gate import Outcome
 from reticent.findings.harden import Doubt, HardenDocument, Note, RecordsNote
-from reticent.findings.numbers import Statistic
+from reticent.findings.numbers import Area, Statistic
 from reticent.jobs.hardening.before_after import doubt
 from reticent.jobs.hardening.roles import Asked, gathered
 from reticent.jobs.read_audit import read_document
@@ -464,11 +464,31 @@ def test_who_leaks_less_is_decided_by_the_tests_alone(place, auc_verdict, tpr_ve
         assert (row.auc_attack if "AUC" in quoted else row.attack) in quoted
 
 
+def test_a_model_without_a_sign_of_its_members_is_told_by_what_attacks_find(place):
+    found = judged_as(place[2].findings, auc="second lower", tpr="second lower", accuracy="tie")
+    model = found.model.with_(no_sign=Area(value=0.54, interval=(0.49, 0.59)))
+    after = found.after.with_(verdict=found.after.verdict.with_(leak=Leak.FOUND))
+    found = found.with_(model=model, after=after, blind=None, doubt=None)
+    for leak, lead, left in (
+        (Leak.FOUND, "The repaired model leaks more: ", "A leak is still found in the repaired model."),
+        (
+            Leak.NOT_FOUND,
+            "The given model shows no sign of these members, and ",
+            "A leak is found in the repaired model.",
+        ),
+    ):
+        before = found.before.with_(verdict=found.before.verdict.with_(leak=leak))
+        said = say.spoken(found.with_(before=before))
+        assert said.sentence.startswith(lead)
+        assert left in said.sentence
+        assert any("Check that these are its members" in line for line in said.detail) == (leak is not Leak.FOUND)
+
+
 def test_accuracy_that_was_paid_is_told(place):
     for verdict, told in (("first lower", True), ("tie", False), ("second lower", False)):
         found = judged_as(place[2].findings, auc="first lower", tpr="first lower", accuracy=verdict)
-        after = found.after.with_(verdict=found.after.verdict.with_(leak=Leak.FOUND))
-        said = say.spoken(found.with_(after=after, blind=None, doubt=None))
+        before, after = (side.with_(verdict=side.verdict.with_(leak=Leak.FOUND)) for _, side in found.sides)
+        said = say.spoken(found.with_(before=before, after=after, blind=None, doubt=None))
         assert "A leak is still found in the repaired model. Accuracy" in said.sentence
         assert any("stopping the training early" in line for line in said.detail) == told
 
@@ -510,7 +530,8 @@ def test_nothing_is_judged_of_few_records_or_of_other_ones(place, members, other
     after = found.after.with_(verdict=found.after.verdict.with_(leak=Leak.FOUND))
     data = found.data.with_(members=members, non_members=others)
     known = place[2].findings.blind.with_(shift=shift, sentence="Members and non-members differ without the model.")
-    found = say.spoken(found.with_(after=after, data=data, blind=known, doubt=why))
+    before = found.before.with_(verdict=found.before.verdict.with_(leak=Leak.FOUND))
+    found = say.spoken(found.with_(before=before, after=after, data=data, blind=known, doubt=why))
     lead = "Nothing is judged: at 1" if reason else "The repaired model leaks less: at 1"
     assert found.sentence.startswith(lead)
     assert any(words in line for line in found.detail)

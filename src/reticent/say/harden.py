@@ -15,7 +15,7 @@ from reticent.findings.harden import (
     Side,
 )
 from reticent.findings.locate import Origin
-from reticent.findings.numbers import Statistic
+from reticent.findings.numbers import Area, Statistic
 from reticent.rounding import decimals, fraction, percent
 from reticent.say import blind
 from reticent.say.comparison import limits as limits_of_comparison
@@ -31,6 +31,9 @@ LEADS = {
     Relation.TIE: "The repair is not shown to change the leak",
     Relation.MIXED: "The repaired model leaks less by one measure and more by the other",
 }
+TAUGHT = (
+    "The given model shows no sign of these members, and the repaired one, which the repair trained on them, leaks more"
+)
 WORDS = {
     Relation.LESS: "Leaks less",
     Relation.MORE: "Leaks more",
@@ -38,10 +41,11 @@ WORDS = {
     Relation.MIXED: "Less by one measure, more by the other",
 }
 LEFT = {
-    Leak.FOUND: "A leak is still found in the repaired model.",
+    Leak.FOUND: "A leak is found in the repaired model.",
     Leak.NOT_FOUND: "No leak that matters is found in the repaired model.",
     Leak.CANNOT_TELL: "Whether the repaired model still leaks cannot be told.",
 }
+STILL = "A leak is still found in the repaired model."
 NOT_BEYOND = (
     "Beyond what is found without the model, nothing is shown in the repaired one; different data can hide a leak."
 )
@@ -106,6 +110,8 @@ def _sentence(found: HardenDocument) -> str:
     right = [percent(side.accuracy.non_members.value) for _, side in found.sides]
     quoted, _ = _measures(found)
     lead, left = LEADS[found.difference.relation], f" {_left(found)}"
+    if _no_sign(found) is not None and found.difference.relation is Relation.MORE:
+        lead = TAUGHT
     if found.doubt is not None:
         lead, left = UNJUDGED, ""
     if found.broken:
@@ -120,6 +126,8 @@ def _left(found: HardenDocument) -> str:
         return NOT_BEYOND
     if said.reason is Reason.UNCOMPARED:
         return NOT_COMPARED
+    if said.leak is Leak.FOUND and found.before.verdict.leak is Leak.FOUND:
+        return STILL
     return BACKWARDS if said.reason is Reason.BACKWARDS else LEFT[said.leak]
 
 
@@ -149,7 +157,7 @@ def _numbers(found: HardenDocument, measure: Statistic) -> str:
 
 def _detail(found: HardenDocument) -> list[str]:
     """Say what the other measure shows, and whether accuracy was paid for it."""
-    differ = [*doubts(found.model.no_sign, by_default=found.repair.by_default), *_different(found)]
+    differ = [*doubts(_no_sign(found), by_default=found.repair.by_default), *_different(found)]
     if found.broken:
         differ = [f"{BROKEN} {suspects(found.data.notes, found.repair.held, _short(found))}", *differ]
     if found.doubt is Doubt.REFERENCES_DIFFER:
@@ -172,6 +180,11 @@ def _detail(found: HardenDocument) -> list[str]:
     accuracy = found.difference.change(Statistic.ACCURACY)
     lost = accuracy is not None and accuracy.relation is Relation.LESS
     return [*differ, *_other(found), *[LOST] * lost]
+
+
+def _no_sign(found: HardenDocument) -> Area | None:
+    """Give how little the model's loss shows of its members, unless an attack found a leak that the loss did not."""
+    return None if found.before.verdict.leak is Leak.FOUND else found.model.no_sign
 
 
 def _short(found: HardenDocument) -> Short | None:

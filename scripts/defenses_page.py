@@ -105,9 +105,10 @@ accuracy, or better (one seed of three shows it).
 COST = """## What they cost
 
 Printed by `benchmarks/defenses.py --epochs 40` on a 2.1 GHz Xeon that other work shared (plain training itself varied
-by as much as its line says): one model of each, as ratios to plain training in the same run. `adv-reg` takes three steps of its attack network for each of the model's, as by default; the tables
-above give it one. Output defenses leave the training of the model as it is: what they cost is paid with every answer,
-and by `memguard` before the first one too, for a small network that it trains for each model.
+by as much as its line says): one model of each, as ratios to plain training in the same run. `adv-reg` takes three
+steps of its attack network for each of the model's, as by default; the tables above give it one. Output defenses leave
+the training of the model as it is: what they cost is paid with every answer, and by `memguard` before the first one
+too, for a small network that it trains for each model.
 """
 
 

@@ -457,7 +457,9 @@ def test_a_few_records_without_references_are_left_out_of_every_attack(brought, 
     assert done.document["data"]["records"] == RECORDS
     assert done.document["data"]["roles"] == {"audited": RECORDS - 3}
     (said,) = done.document["population"]["notices"]
-    assert said.startswith("3 of 120 records were left out of every attack (3, 17, 40): the strongest attacks need, ")
+    assert said.startswith(
+        "3 of 120 records were left out of every attack (3, 17, 40): attacks that compare models need, "
+    )
     assert said in done.document["verdict"]["cannot_say"]
     assert np.flatnonzero(np.isnan(done.every_score["lira"][0])).tolist() == FEW
     assert np.array_equal(done.every_score["lira"][:, ids], done.scores["lira"])

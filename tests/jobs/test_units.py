@@ -211,7 +211,7 @@ def test_an_audit_by_unit_says_so(tmp_path):
     found = done.findings
     assert (found.data.unit, found.data.units, found.data.unit_score) == ("person", 60, "sum")
     assert "its score is the sum of its records'" in found.verdict.detail
-    assert any("--unit-score mean joins them in another" in line for line in found.verdict.cannot_say)
+    assert any("such as --unit-score mean" in line for line in found.verdict.cannot_say)
     assert found.verdict.sentence.endswith("A person here is all records of one person.")
     whole = "In all of this, “a person”, or “a record”, is all records of one person, of which"
     assert found.verdict.detail.startswith(whole)

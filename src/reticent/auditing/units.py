@@ -2,10 +2,9 @@
 
 Scores are joined by their mean, unless another way is asked for. A likelihood ratio of independent records would be
 their sum. But a person's records are alike, and of attacks whose scores are no log-ratios a sum ranks persons by how
-many records they have. On simulated persons of 1 to 20 records (16 models, a leak of 0.7 standard deviations a record)
-AUC and TPR at 1 % by sum, mean and maximum are: LiRA 0.770, 0.755, 0.692 and 15 %, 9 %, 10 %; with records of a person
-correlated by 0.6, 0.721, 0.718, 0.689 and 7 %, 8 %, 10 %; RMIA 0.633, 0.744, 0.691 and 4 %, 4 %, 5 %; loss 0.593,
-0.621, 0.606 and 3 %, 3 %, 4 %.
+many records they have. `benchmarks/units.py` on simulated persons of 1 to 20 records, AUC and TPR at 1 % by mean, sum
+and maximum: LiRA 0.857, 0.881, 0.705 and 8.8, 30.0, 5.6 %; where records of a person share 36 % of their noise, 0.736,
+0.734, 0.673 and 7.2, 7.6, 4.9 %; RMIA 0.884, 0.654, 0.716 and 8.3, 19.3, 6.0 %.
 """
 
 from collections.abc import Callable

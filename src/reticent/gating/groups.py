@@ -6,7 +6,6 @@ This finds a leak of few records, which the mean over all hides, and asks no mor
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from reticent.findings.audit import AuditDocument, Group
 from reticent.findings.gate import Check, Outcome
@@ -88,8 +87,8 @@ def _check(name: str, limit: float, groups: Groups, limits: Limits, doubts: Sequ
     unresolved = tuple(group for group, one in groups if one is None or one.least <= limit < one.upper)
     if not measured:
         message = say.no_group_measured(unresolved)
-        facts: Any = {"unresolved": unresolved, "none_resolved": True}
-        return [Check(name=name, limit=limit, outcome=Outcome.PASSED, message=message, **facts)]
+        passed = Check(name=name, limit=limit, outcome=Outcome.PASSED, message=message, unresolved=unresolved)
+        return [passed.with_(none_resolved=True)]
     top, found = max(measured, key=lambda one: one[1].least)
     above = found.least > limit
     return [

@@ -153,8 +153,8 @@ def attack(
         targets: rows to audit; by default all.
         references: rows that may be learned from; by default all; a target is never among its own.
         classes: number of classes, where only margins are given; by default one more than the largest label.
-        attacks: names, or one name; by default all that these outputs allow, of the records that the strongest of
-            them have references for, if these are nearly all (`audited`).
+        attacks: names, or one name; by default the strongest that these outputs allow. Up to half of the records
+            are left out, and told, where these attacks have no references for them.
         options: by attack.
         groups: by name, one value a record ``(N,)``: the groups of records that share a value are compared, as the
             classes always are.

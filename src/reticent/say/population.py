@@ -99,8 +99,8 @@ def unaudited(left: Ints, records: int) -> list[str]:
         return []
     return [
         f"{len(left):,} of {records:,} records {agree(len(left), 'was', 'were')} left out of every attack "
-        f"({listed(left)}): the strongest attacks need, besides the target, models that were trained on a record and "
-        f"models that were not, and here there are too few of one kind. How exposed "
+        f"({listed(left)}): attacks that compare models need, besides the target, models that were trained on a "
+        f"record and models that were not, and here there are too few of one kind. How exposed "
         f"{agree(len(left), 'it is', 'they are')} is not known. Models with each record in half of them "
         "(reticent.Membership.draw) leave none out."
     ]
@@ -171,9 +171,8 @@ def of_units(units: Units) -> str:
     """Say that units are audited in place of records, and where one holds many of them."""
     records = len(units.codes)
     told = (
-        f"{units_told(units.column, units.count, units.score)} Who joins the scores of the {records:,} records in a "
-        f"better way may find more: --unit-score {'sum' if units.score == 'mean' else 'mean'} joins them in "
-        "another."
+        f"{units_told(units.column, units.count, units.score)} Another way of joining the scores of the {records:,} "
+        f"records may find more, such as --unit-score {'sum' if units.score == 'mean' else 'mean'}."
     )
     if units.largest <= MUCH * records:
         return told

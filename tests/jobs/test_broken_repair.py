@@ -64,7 +64,9 @@ def test_a_training_that_was_too_short_is_the_first_suspect_where_its_own_record
     short, scale = Short("repair", 0.55, 0.99, 3, 1), RecordsNote(note=Note.SCALE_ASSUMED)
     held = HeldLoss(objective="relaxloss", option="level", level=1, loss=0.1)
     said = say.suspects([], None, short)
-    assert said.startswith("Look first at --epochs: with 3 epochs, of which the repair trained for 1, after its ")
+    assert said.startswith(
+        "Look first at --epochs and --tuning-epochs: with 3 epochs, of which the repair trained for 1, after its "
+    )
     assert "repair the model labels 55.0 % of its members correctly, and the given model 99.0 % of its members" in said
     assert said.endswith("Then look at a --learning-rate" + say.suspects([], None, None).split("--learning-rate")[1])
     # After a repair, these may be why as well; that references do not know their own records they do not explain.
@@ -113,7 +115,9 @@ def harden(parts, **changes):
 
 @pytest.mark.slow
 def test_a_broken_repair_writes_nothing_unless_asked(model, tmp_path):
-    with pytest.raises(ModelError, match=r"the repair broke the model: .* Look first at --epochs: with 6 epochs, of "):
+    with pytest.raises(
+        ModelError, match=r"the repair broke the model: .* Look first at --epochs and --tuning-epochs: with 6 "
+    ):
         harden(model, out=tmp_path / "no" / "where")
     assert not (tmp_path / "no").exists()
     found = harden(model, out=tmp_path / "yes", max_accuracy_loss=1).findings

@@ -7,6 +7,7 @@ from reticent.findings.numbers import Area
 from reticent.rounding import around, fraction, percent, significant_down
 from reticent.say.grammar import plural
 
+THEIRS = "their own training records"
 SAY_HOW = "State the model's training: --epochs, --batch-size, --optimizer, --learning-rate, --weight-decay."
 BY_DEFAULT = (
     "Nothing was said of how the model was trained: the references, from which attacks learn, are trained by default "
@@ -80,10 +81,12 @@ def suspects(notes: Sequence[RecordsNote], held: HeldLoss | None, short: Short |
 
 
 def _too_short(found: Short) -> str:
-    who = "the references label" if found.by == "references" else "after its repair the model labels"
-    whose = "their own training records" if found.by == "references" else "its members"
+    repaired = found.by == "repair"
+    who, whose = ("after its repair the model labels", "its members") if repaired else ("the references label", THEIRS)
     part = "" if found.tuning is None else f", of which the repair trained for {found.tuning}"
+    flags, longer = (" and --tuning-epochs", ", or let the repair train longer") if repaired and part else ("", "")
     return (
-        f"Look first at --epochs: with {plural(found.epochs, 'epoch')}{part}, {who} {percent(found.right)} of {whose} "
-        f"correctly, and the given model {percent(found.model)} of its members. State how long that was trained."
+        f"Look first at --epochs{flags}: with {plural(found.epochs, 'epoch')}{part}, {who} {percent(found.right)} of "
+        f"{whose} correctly, and the given model {percent(found.model)} of its members. State how long that was "
+        f"trained{longer}."
     )

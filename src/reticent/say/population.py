@@ -17,6 +17,8 @@ MUCH = 0.2
 """A larger share of the records is much for one person."""
 ORDER = "labels and the columns of the classes are in different orders (scikit-learn's columns follow classes_)"
 """Why a model may seem to be always wrong."""
+CHECK_LABELS = "that labels are in the order of the records, and the columns of the classes in the order of the labels"
+"""What to look at where no model that was brought is right more often than naming one class would be."""
 UNLEARNED = "a model that learned nothing has nothing to leak"
 
 

@@ -17,7 +17,7 @@ from reticent.findings.population import Population
 from reticent.rounding import around, decimals, fraction, joined, level, percent, percent_beside
 from reticent.say import blind, exposed_group
 from reticent.say.grammar import agree, alarms, listed, plural
-from reticent.say.population import UNLEARNED
+from reticent.say.population import CHECK_LABELS, UNLEARNED
 
 NOTHING = "No attack did better than chance"
 CONCLUSIONS = {
@@ -85,6 +85,8 @@ def spoken(
         detail += exposed_group.details(said, said.group, names, what)
     if said.exchanged:
         told.insert(0, exchanged(said, audits, population))
+    if population.labels_in_doubt:
+        told.insert(0, in_doubt(population))
     return said.with_(sentence=" ".join(told), detail=" ".join(detail), cannot_say=tuple(_unsaid(said, best)))
 
 
@@ -301,6 +303,13 @@ def exchanged(said: Verdict, audits: Sequence[Audit], population: Population) ->
             f"each of the {population.audited_models} models is more often right about non-members ({rates} on average)"
         )
     return f"Members and non-members may be exchanged: {why}. {CHECK} As it stands:"
+
+
+def in_doubt(population: Population) -> str:
+    """Say that labels may be those of other records or classes, which is to be looked at before all else."""
+    who = agree(population.models, "The model", f"Each of the {population.models} models")
+    told = "labels its own training records no better than naming one class would"
+    return f"{who} {told}: check first {CHECK_LABELS}."
 
 
 def _below(said: Verdict, audits: Sequence[Audit]) -> str:

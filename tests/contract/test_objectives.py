@@ -117,7 +117,7 @@ def test_what_switches_it_off_leaves_plain_training_to_the_bit(name):
             assert same(state(off), state(plain)), f"off={options} is not plain training"
             assert off.history.loss == plain.history.loss, options
         if entry.spec() not in entry.off and recipe is dropped:
-            assert trained(name, recipe, given).history.loss != plain.history.loss
+            assert not same(state(trained(name, recipe, given)), state(plain))
 
 
 @pytest.mark.parametrize("name", sorted(set(OBJECTIVES) - ASKS_IN_TRAINING))

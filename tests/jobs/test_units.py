@@ -178,7 +178,7 @@ def test_statistics_are_of_units_and_find_what_is_planted():
     assert audit.targets[0].members + audit.targets[0].non_members == made.units.count
     assert audit.auc.mean > 0.75
     assert found.records is None
-    rows = found.units.rows()
+    rows = found.units.rows(np.zeros(made.signals.records, int))
     assert [row.measured.exposure for row in rows] == sorted((row.measured.exposure for row in rows), reverse=True)
     assert found.groups[0].groups[0].records == made.units.count  # A group has the mean of what its units are told.
     assert found.groups[0].groups[0].exposure.mean == pytest.approx(np.mean([row.measured.exposure for row in rows]))
@@ -196,10 +196,13 @@ def test_statistics_are_of_units_and_find_what_is_planted():
 @pytest.mark.words
 def test_an_audit_by_unit_says_so(tmp_path):
     units = persons(units=60)
+    given = data(units)
+    given["columns"] |= {"even": np.where(units.codes % 2, "no", "yes"), "one": np.arange(len(units.codes)) > 0}
     done = reticent.audit(
-        dataset=data(units),
+        dataset=given,
         unit="person",
         unit_score="sum",
+        group_by=["even", "one"],
         models=4,
         epochs=1,
         attacks=["loss"],
@@ -223,7 +226,15 @@ def test_an_audit_by_unit_says_so(tmp_path):
     assert one.records == len(own)
     assert one.measured.margin_in == pytest.approx(np.mean([row.margin_in for row in own]))
     listed = (tmp_path / "out" / "units.csv").read_text(encoding="utf-8").splitlines()
-    assert listed[0].startswith("unit,records,exposure,")
+    assert listed[0].startswith("unit,records,label_name,exposure,")
+    assert listed[0].endswith(",models_out,group_even,group_one")
+    for row in done.units:  # A person's class and groups are those of all their records.
+        own = units.codes == int(row.unit)
+        labels = set(given["y"][own].tolist())
+        assert row.measured.label_name == (SEVERAL if len(labels) > 1 else str(*labels))
+        assert row.measured.groups["even"] == ("no" if int(row.unit) % 2 else "yes")
+        assert (row.measured.groups["one"] == "True") == (not own[0])
+    assert {row.measured.label_name for row in done.units} == {"0", "1", SEVERAL}
     assert [line.split(",")[0] for line in listed[1:]] == [row.unit for row in done.units]
     assert found.exposure.records == 60
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")

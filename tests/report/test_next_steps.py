@@ -65,7 +65,12 @@ def test_every_command_after_a_leak_is_one_that_its_verb_takes(document, config,
 
 def test_persons_and_own_trainings_are_followed_by_what_can_follow(document):
     whole = dict(document, data=document["data"] | {"unit": "patient", "units": 9})
-    assert [line.split()[1] for line in commands(whole)] == ["locate", "gate"]
+    _, defended, _ = told = commands(whole, unit="patient")
+    assert [line.split()[1] for line in told] == ["locate", "audit", "gate"]
+    assert defended == "reticent audit --unit patient --defense relaxloss --out 'my report-relaxloss'"
+    app.parse_args(shlex.split(defended)[1:], exit_on_error=False, print_error=False)
+    for config in ({"defense": "hamp"}, {"dataset": "own data"}):
+        assert [line.split()[1] for line in commands(whole, unit="patient", **config)] == ["locate", "gate"]
     own = dict(document, recipe=document["recipe"] | {"procedure": {"method": "function", "function": "a:b"}})
     assert [line.split()[1] for line in commands(own)] == ["locate", "harden", "gate"]
     two = dict(document, data=document["data"] | {"classes": 2, "class_names": []})

@@ -68,6 +68,7 @@ BLOCK = 2**13
 
 
 OF_UNITS = (
+    "label_name",
     "exposure",
     "exposure_error",
     "distance",
@@ -86,14 +87,15 @@ OF_UNITS = (
     "models_in",
     "models_out",
 )
-"""The columns of ``records.csv`` that ``units.csv`` has too, after the unit and the number of its records."""
+"""The columns of ``records.csv`` that ``units.csv`` has too, between the number of a unit's records and its groups."""
 
 
 @dataclass(frozen=True, slots=True)
 class UnitRow:
     """One unit of several records, such as a person, measured as a record is: a line of ``units.csv``.
 
-    Its margin is the mean of its records'; `measured.record` is its place among the units.
+    Its margin is the mean of its records', its class and its groups are those of all of them; `measured.record` is its
+    place among the units.
     """
 
     unit: str
@@ -103,7 +105,8 @@ class UnitRow:
     def to_json(self) -> dict[str, Any]:
         """Return plain values under the names, and in the order, of ``units.csv``."""
         own = {name: getattr(self.measured, name) for name in OF_UNITS}
-        return {"unit": self.unit, "records": self.records, **own}
+        groups = {f"{GROUP}{by}": of for by, of in self.measured.groups.items()}
+        return {"unit": self.unit, "records": self.records, **own, **groups}
 
 
 class RecordTable(Sequence[RecordRow]):

@@ -164,7 +164,7 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
     records, ids = job.records, job.population.roles.audited
     listed = job.partitions if job.units is None else (*job.partitions, by_unit(job.units))
     rows = measured.rows(ids, records.y[ids], records.class_names, listed, grouping.beside(job.config, records, ids))
-    units = () if measured.units is None else measured.units.rows()
+    units = () if measured.units is None else measured.units.rows(records.y[ids], records.class_names, job.partitions)
     pictures = job.records.thumbnails(row.record for row in rows[:PICTURED])
     files = write_audit(output, found, rows, pictures, measured.names, units, records_format=job.config.records_format)
     return Audited(found, files, rows, measured.scores, ids, measured.p_member, job.population.membership.matrix, units)

@@ -1,16 +1,18 @@
 """Units of several records, each measured as a record is: what may be said of one person."""
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from reticent import scratch, seeds
+from reticent.arrays import Ints
 from reticent.attacks.base import Problem
 from reticent.auditing.exposure import Exposure
 from reticent.auditing.membership_probability import MembershipProbability
-from reticent.auditing.partition import Partition
+from reticent.auditing.partition import Partition, by_class
 from reticent.auditing.record_pvalues import FPR, OwnRates, own_rates, record_pvalues
-from reticent.auditing.units import means_of_units
+from reticent.auditing.units import groups_of_units, means_of_units
 from reticent.data.membership import Membership
 from reticent.data.units import Units
 from reticent.findings.records import UnitRow
@@ -34,10 +36,17 @@ class MeasuredUnits:
     probability: MembershipProbability | None
     own: OwnRates | None
 
-    def rows(self) -> tuple[UnitRow, ...]:
-        """List every unit, the most exposed first."""
+    def rows(
+        self, labels: Ints, names: Sequence[str] = (), partitions: Sequence[Partition] = ()
+    ) -> tuple[UnitRow, ...]:
+        """List every unit with the class and the groups of its records, the most exposed first."""
         at, sizes = np.arange(self.units.count), np.bincount(self.units.codes).tolist()
-        table = record_rows(self.exposure, at, np.zeros_like(at), probability=self.probability, own=self.own)
+        of_class = by_class(labels)
+        if len(names):
+            of_class = replace(of_class, names=tuple(names[int(one)] for one in of_class.names))
+        classes, *groups = (groups_of_units(one, self.units) for one in (of_class, *partitions))
+        known = self.probability, groups, self.own
+        table = record_rows(self.exposure, at, classes.codes, classes.names, *known)
         return tuple(UnitRow(self.units.names[row.record], sizes[row.record], row) for row in table)
 
 

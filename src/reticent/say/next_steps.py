@@ -74,9 +74,14 @@ def _repairs(document: AuditDocument) -> Iterator[Step]:
     flags, defense = _flags(document, "compare", defense=None), _defense(document)
     if document.data.unit is None:
         yield "Repair one PyTorch model in use", f"reticent harden {OF_ONE_MODEL} --method cwrf --objective {relaxloss}"
-    if flags is not None and defense is not None and document.data.unit is None and not _own_training(document):
+    if flags is None or defense is None or _own_training(document):
+        return
+    if document.data.unit is None:
         told = "Before the next training, hold a defense against stopping early"
         yield told, _command("compare", flags, defense or f"--defense {relaxloss}")
+    elif not defense:  # Which `compare` is not of.
+        out = shlex.join(["--out", f"{folder}-relaxloss"] if (folder := document.environment.out) else [])
+        yield "Before the next training, try a defense", _command("audit", flags, f"--defense {relaxloss}", out)
 
 
 def _labels(document: AuditDocument) -> Iterator[Step]:

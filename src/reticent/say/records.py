@@ -19,11 +19,13 @@ COLUMNS = {
     "distance_p_corrected": "What to judge one record by: the chance that some record without a trace shows such a "
     "distance, all records looked at, and exact where margins are not normal (so it may rise with the distance).",
     "probability": "How sure an attacker, to whom both are equally likely before, becomes that the record was used, of "
-    "a model that was trained on it; 0.5 is guessing.",
+    "a model that was trained on it; 0.5 is guessing. The attack is LiRA with its usual options, whichever attacks the "
+    "audit ran.",
     "probability_low": "The lower end of that probability's interval.",
     "probability_high": "The upper end of it.",
     "found_at_own_rate": "In which share of the models trained on the record an attacker finds it who accepts 1 false "
-    "alarm in 100 for this record itself; guessing finds 0.01.",
+    "alarm in 100 for this record itself; guessing finds 0.01. The attacker holds the model's margin of the record "
+    "against those of models without it: no attack of the audit's table.",
     "found_low": "The lower end of that share's interval.",
     "found_high": "The upper end of it.",
     "risk_score": "How probable membership is by one model's answer alone, held against the usual answers in its class "

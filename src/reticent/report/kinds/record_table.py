@@ -158,7 +158,7 @@ def table(rows: Sequence[RecordRow], confidence: float) -> b.Table:
     first = len(heads)
     return b.table(
         "Records, the most exposed first",
-        (*b.words(*heads), *(b.Column(one.title, only=one.only) for one in measures)),
+        (*b.words(*heads), *map(_head, measures)),
         (_row(row, measures, groups, 1 - confidence) for row in listed),
         key="record-table",
         sortable=True,
@@ -177,10 +177,13 @@ def of_units(units: Sequence[UnitRow], column: str, confidence: float) -> tuple[
         return ()
     listed, name = units[:ROWS], short(column, 40)
     measures = _shown([one.measured for one in listed])
+    groups = list(units[0].measured.groups)
+    first = 3 + len(groups)
     lines: Iterable[b.Line] = (
         (
             short(one.unit, 40),
             count(one.records),
+            *_named([one.measured.label_name, *(one.measured.groups[by] for by in groups)]),
             *(_cell(getattr(one.measured, of.key), of, one.measured, 1 - confidence) for of in measures),
         )
         for one in listed
@@ -188,13 +191,14 @@ def of_units(units: Sequence[UnitRow], column: str, confidence: float) -> tuple[
     told = f"All {count(len(units))}" if len(listed) == len(units) else f"The {count(len(listed))} most exposed"
     made = b.table(
         f"By {name}, the most exposed first",
-        (*b.words(name), "Records", *(b.Column(one.title, only=one.only) for one in measures)),
+        (*b.words(name), "Records", *b.words("Class", *groups), *map(_head, measures)),
         lines,
         key="unit-table",
         sortable=True,
-        sorted=2,
+        sorted=first,
         find=name,
-        least=2,
+        choices=tuple(range(2, min(first, 3 + FILTERED))),
+        least=first,
         total=len(units),
         stacks=False,
     )
@@ -208,9 +212,16 @@ def _shown(listed: Sequence[RecordRow]) -> list[_Column]:
 
 
 def _row(row: RecordRow, measures: Sequence[_Column], groups: Sequence[str], alpha: float) -> b.Line:
-    texts = [str(row.record), label(row), *(row.groups[by] for by in groups)]
-    names = (short(text, 40) or "(empty)" for text in texts)
+    names = _named([str(row.record), label(row), *(row.groups[by] for by in groups)])
     return *names, *(_cell(getattr(row, one.key), one, row, alpha) for one in measures)
+
+
+def _named(texts: Sequence[str]) -> list[str]:
+    return [short(text, 40) or "(empty)" for text in texts]
+
+
+def _head(column: _Column) -> b.Column:
+    return b.Column(column.title, only=column.only)
 
 
 def _cell(value: float | None, column: _Column, row: RecordRow, alpha: float) -> b.Cell:

@@ -103,12 +103,12 @@ def test_the_two_errors_of_the_control_make_one_in_a_thousand():
 
 
 def test_too_few_references_after_permuting_are_found_before_anything_is_attacked():
-    # Of the four references two are IN, of every record; of all six models three, which may be any three once permuted.
+    # Of the two references one is IN, of every record; of all six models three, which may be any three once permuted.
     rng, membership = np.random.default_rng(0), np.zeros((6, 400), dtype=bool)
-    membership[[0, 1, 3, 4]] = rng.permuted(np.tile([True, True, False, False], (400, 1)), axis=1).T
-    membership[2] = rng.random(400) < 0.5
-    membership[5] = ~membership[2]
-    outputs = {"labels": np.arange(400) % 3, "membership": membership, "attacks": "lira", "references": [0, 1, 3, 4]}
+    membership[:3] = rng.random((3, 400)) < 0.5
+    membership[3:] = ~membership[:3]
+    outputs = {"labels": np.arange(400) % 3, "membership": membership, "attacks": "lira"}
+    outputs |= {"targets": [1, 2], "references": [0, 3]}
     outputs["logits"] = rng.normal(size=(6, 400, 3))
     assert reticent.attack(**outputs, replicates=100).document["control"] is None
     told = []

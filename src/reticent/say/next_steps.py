@@ -31,6 +31,8 @@ OTHERWISE = {
     Reason.LEARNING_UNKNOWN: "Bring logits or probabilities, which tell whether models learned",
     Reason.SOME_UNLEARNED: TRAIN,
     Reason.MOST_UNLEARNED: TRAIN,
+    Reason.WEAK_ATTACKS: "Audit several models, each trained on a random half of the records, with lira or rmia",
+    Reason.UNEQUAL: "Audit again with models that are each trained on a random half of the records",
     Reason.COPIES: "Leave out all but one copy of each record, and audit again",
 }
 """What helps where it is something else."""

@@ -35,6 +35,11 @@ CONCLUSIONS = {
     Reason.MOST_UNLEARNED: f"{NOTHING}, but {UNLEARNED}.",
     Reason.COPIES: f"{NOTHING}, but many records have an exact copy with the other membership: what is found in one is "
     "counted against it in the other, so a leak is not excluded.",
+    Reason.WEAK_ATTACKS: f"{NOTHING}, but none of those that were tried compares models that were trained on a record "
+    "with models that were not: they miss most of a leak, so none is excluded.",
+    Reason.UNEQUAL: "Records are in very different shares of the models, so that an attack may tell members by what "
+    "records they are. None is shown to find more than it does with the membership permuted, which keeps the shares. "
+    "So no leak is shown, and none is excluded.",
 }
 """What is concluded where no leak is found."""
 OPEN = {
@@ -52,6 +57,9 @@ OPEN = {
     Reason.MOST_UNLEARNED: "Whether models that work leak: these learned nothing. More of them would not tell; train "
     "better first.",
     Reason.COPIES: "Whether there is a leak: leave the copies of records out, and audit again.",
+    Reason.WEAK_ATTACKS: "Whether there is a leak: attacks that compare models (lira, rmia) would find more of it.",
+    Reason.UNEQUAL: "Whether there is a leak: records that are in more of the models are more often members, whatever "
+    "the models tell.",
 }
 """What is not known where nothing could be told."""
 WORDS = {Leak.FOUND: "Leak found", Leak.NOT_FOUND: "No leak found", Leak.CANNOT_TELL: "Cannot tell"}
@@ -257,6 +265,18 @@ def _ties(rate: OverallRate | None) -> list[str]:
         f"Equal scores decide what is found at {alarms(rate.fpr)}: a threshold flags either "
         f"{percent(rate.realised_fpr, decimals(rate.fpr))} of the non-members or more than {level(rate.fpr)}, so a low "
         "share is no sign of safety."
+    ]
+
+
+def guesses(audits: Sequence[Audit]) -> list[str]:
+    """Say which attacks guess, and how many of their answers."""
+    some = [one for one in audits if one.guessed]
+    if not some:
+        return []
+    told = listed([f"{one.name} {percent(one.guessed or 0.0)}" for one in some])
+    return [
+        f"Some records are in so few, or so many, of the models that an attack has no models of one kind to compare "
+        f"with. It guesses there ({told} of its answers), which makes a leak look smaller by about as much."
     ]
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from attack_cases import auc, problem
 
-from reticent.attacks import Problem, check_membership, lacking_references, score
+from reticent.attacks import Problem, check_membership, score, unreferenced
 from reticent.attacks.complements import complements, designs, near_complements
 from reticent.data.membership import Membership
 from reticent.data.units import Units
@@ -120,7 +120,7 @@ def test_too_few_that_are_left_are_told_before_training():
     ):
         check_membership("lira", rows)
     case = problem(0, models=4, membership=rows, population=0)
-    assert lacking_references("lira", case).all()
+    assert unreferenced("lira", case).all()
 
 
 def test_what_was_left_out_is_stated():

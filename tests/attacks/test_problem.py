@@ -90,9 +90,9 @@ def test_too_few_references_say_how_many_are_missing():
 def test_too_few_references_count_records_and_leave_the_target_out():
     known = np.ones((10, 8), dtype=bool)
     known[5:, :7] = known[:5, 7] = False
-    known[0, 0] = False
+    known[0, :2] = False
     words = (
-        r"4 IN and 4 OUT .* target 1 has fewer for 1 of 8 records: record 0 has 3 IN and 6 OUT, so 1 IN and 0 OUT "
+        r"4 IN and 4 OUT .* target 1 has fewer for 2 of 8 records: record 0 has 3 IN and 6 OUT, so 1 IN and 0 OUT "
         r"are missing: train models with each record in half of them, .*: 10 such are enough, while some records are "
         r"in too few or too many of these 10, or "
     )
@@ -101,6 +101,8 @@ def test_too_few_references_count_records_and_leave_the_target_out():
         check_membership(spec, known, targets=[1])
     check_membership(spec, known, targets=[0])
     check_membership(Lira(), known)
+    known[0, 1] = True  # One in eight is guessed.
+    check_membership(spec, known, targets=[1])
 
 
 def test_offline_attacks_need_no_reference_in():

@@ -219,7 +219,7 @@ def test_the_null_control_stays_a_null_where_replicas_give_everything_away(seed)
     for spec in specs:
         audits = attacked(case, (spec,), settings).audits
         assert audits[0].auc.mean > 0.9
-        found = control.null(case, (spec,), audits, settings)
+        found = control.control(control.nulls(case, (spec,), settings), audits)
         assert found.passed
         assert found.attacks[0].auc.mean == pytest.approx(0.5, abs=0.03)
 

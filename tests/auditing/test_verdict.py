@@ -45,7 +45,7 @@ def made(
     )
     overall = Overall(auc=ShareEstimate(mean=area[0], std=0.01, interval=area[1:]), tpr_at_fpr=rates)
     targets = (target(898, 899, ()),) * models
-    return Audit(name=name, access="logits", confidence=confidence, overall=overall, targets=targets)
+    return Audit(name=name, access="logits", strong=True, confidence=confidence, overall=overall, targets=targets)
 
 
 def target(members, non_members, rates):
@@ -216,6 +216,38 @@ def test_one_model_with_few_records_is_not_judged(members, leak):
         assert said.leak == leak
         assert (UNJUDGED in said.detail) == (UNSURE in said.cannot_say) == (leak == "cannot tell")
         assert "No attack did better" not in said.detail
+
+
+def test_attacks_that_compare_no_models_exclude_nothing():
+    chance = {"area": (0.5, 0.49, 0.51), "tpr": (0.01, 0.008, 0.013)}
+    weak = made("loss", **chance).with_(strong=False)
+    said = verdict([weak])
+    assert (said.leak, said.reason) == ("cannot tell", "weak-attacks")
+    assert CONCLUSIONS[Reason.WEAK_ATTACKS] in said.detail
+    assert OPEN[Reason.WEAK_ATTACKS] in said.cannot_say
+    assert verdict([weak, made(**chance)]).leak == "not found"
+    assert verdict([made("loss").with_(strong=False)]).leak == "found"
+
+
+def test_what_an_attack_guesses_excludes_less():
+    close = made(area=(0.5, 0.458, 0.542), tpr=(0.01, 0.008, 0.013))
+    assert verdict([close.with_(guessed=0.1)]).leak == "not found"
+    assert verdict([close.with_(guessed=0.17)]).leak == "cannot tell"
+    assert verdict([made(area=(0.5, 0.49, 0.51), tpr=(0.01, 0.0, 0.0175)).with_(guessed=0.13)]).leak == "cannot tell"
+
+
+def test_of_records_in_unequal_shares_only_what_goes_beyond_permuted_membership_is_a_leak():
+    seen, low, same = made(), made(area=(0.5, 0.46, 0.54), tpr=(0.01, 0.0, 0.02)), made(tpr=(0.06, 0.045, 0.07))
+    found = judged([seen], [low])
+    assert (found.leak, found.shown_by, found.chance) == ("found", ("auc", "tpr"), 0.02)
+    for nulls in ([same], [made("rmia", area=(0.5, 0.46, 0.54))], []):
+        said = judged([seen], nulls)
+        assert (said.leak, said.reason) == ("cannot tell", "unequal-shares")
+    assert judged([made(area=(0.5, 0.49, 0.51), tpr=(0.01, 0.008, 0.013))], [low]).leak == "cannot tell"
+    assert judged([made(area=(0.4, 0.38, 0.42), tpr=(0.01, 0.008, 0.013))], [low]).reason == "unequal-shares"
+    # The headline is of an attack that shows it.
+    more = made("loss", area=(0.8, 0.78, 0.82), tpr=(0.3, 0.28, 0.32))
+    assert judged([seen, more], [low, more]).attack == "lira"
 
 
 def test_bonferroni_makes_a_close_call_chance():

@@ -23,12 +23,12 @@ from reticent.training.run import Run
 from reticent.training.streams import Streams
 
 OPTIONS = {
-    "adv-reg": {"attacker_steps": 1},
+    "adv-reg": {"attacker_steps": 1, "attacker_learning_rate": 0.05},
     "mixup-mmd": {"gap": 0.0},
     "past": {"tuning_epochs": 2},
     "relaxloss": {"level": 0.6},
 }
-"""Options for tiny models: fewer steps, a second pass however small the gap, a level below ln 2."""
+"""Options for tiny models: fewer and longer steps, a second pass however small the gap, a level below ln 2."""
 OWN_LOSS = {"relaxloss": lambda losses: losses[::2]}
 """What of the losses is to fall, where it is not all: odd epochs of RelaxLoss minimise another loss than even ones."""
 ASKS_IN_TRAINING = {name for name, entry in OBJECTIVES.items() if entry.asks_in_training}

@@ -37,6 +37,7 @@ from reticent.report.kinds.harden import harden as kind
 from reticent.report.render.html import html
 from reticent.report.render.terminal import terminal
 from reticent.say import harden as say
+from reticent.say.harden_checks import EARLY
 from reticent.store import Store
 
 pytestmark = pytest.mark.slow
@@ -482,6 +483,7 @@ def test_a_model_without_a_sign_of_its_members_is_told_by_what_attacks_find(plac
         assert said.sentence.startswith(lead)
         assert left in said.sentence
         assert any("Check that these are its members" in line for line in said.detail) == (leak is not Leak.FOUND)
+        assert not any(EARLY in line for line in said.detail)
 
 
 def test_accuracy_that_was_paid_is_told(place):

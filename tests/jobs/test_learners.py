@@ -1,14 +1,18 @@
 """What follows from models that did not learn: no contradiction, and no group named."""
 
+import numpy as np
 import pytest
 
+import reticent
 from reticent.auditing.groups import allow_for_unlearned as allow_for_unlearned_groups
 from reticent.auditing.verdict import allow_for_unlearned
+from reticent.data.membership import Membership
 from reticent.findings.attack import Audit, Overall, TargetAccuracy, TargetAudit
 from reticent.findings.audit import Group, GroupDifference, Grouping, Leak, Reason, Verdict
 from reticent.findings.numbers import Area, ShareEstimate
 from reticent.findings.population import Population, Unlearned
 from reticent.say import groups as say_groups
+from reticent.say import next_steps
 from reticent.say.population import unhealthy
 from reticent.say.verdict import CONCLUSIONS, spoken
 
@@ -50,6 +54,28 @@ def test_a_leak_that_is_shown_is_not_said_to_be_nothing(population):
     assert not any(NOTHING in sentence for sentence in sentences)
     assert "models that work may leak more" in sentences[-1]
     assert any(NOTHING in sentence for sentence in unhealthy(population, Leak.CANNOT_TELL))
+
+
+def test_where_no_model_that_was_brought_learned_the_labels_are_checked_first():
+    brought = SICK.with_(targets=(0, 1, 2, 3))
+    check = "Each of the 4 models labels its own training records no better than naming one class would: check first"
+    for leak, reason in ((Leak.FOUND, Reason.MORE_THAN_CHANCE), (Leak.NOT_FOUND, Reason.EXCLUDED)):
+        assert told(leak, reason, brought).sentence.startswith(check)
+        for others in (SICK, brought.with_(health=SICK.health[:3]), WELL.with_(targets=(0,)), UNKNOWN):
+            assert check not in told(leak, reason, others).sentence
+
+
+def test_labels_of_other_records_are_the_first_step():
+    rng = np.random.default_rng(0)
+    labels, membership = rng.integers(0, 5, 400), Membership.draw(8, 400, 0).matrix
+    logits = rng.normal(size=(8, 400, 5))
+    logits[:, np.arange(400), labels] += 2 + 2 * membership
+    for shown, steps in ((labels, 0), (np.roll(labels, 1), 2)):
+        found = reticent.attack(logits=logits, labels=shown, membership=membership, attacks="learned").findings
+        assert found.verdict.leak is Leak.FOUND
+        told = [step for step, _ in next_steps.after(found)]
+        assert len([step for step in told if "labels are in the order of the records" in step]) == steps / 2
+        assert not steps or len(told) == steps
 
 
 def test_a_figure_over_all_models_is_not_said_to_be_that_of_the_models_that_learned():

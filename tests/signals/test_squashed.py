@@ -114,6 +114,16 @@ def test_what_each_kind_is():
     assert squashed(np.stack([0 * ONE[0], 2 * ONE[0]], axis=1)) is None
 
 
+def test_margins_of_one_sign_may_be_losses_and_are_told():
+    margins = np.asarray(Signals.from_logits(Z, Y).margins)
+    assert Signals.from_margins(margins, Y).notices == ()
+    loss = 3 - log_probability(margins)  # Of models that are sure of nothing: minus it is near 0 nowhere.
+    for given, told in ((-loss, "No margin is above 0: "), (loss, "All margins are above 0: ")):
+        (notice,) = Signals.from_margins(given, Y).notices
+        assert notice.startswith(told)
+        assert notice.endswith("Are they losses? Margins are log-odds of the true label, log(p) - log(1 - p).")
+
+
 def test_probabilities_say_what_their_logits_say():
     wanted = Signals.from_logits(Z, Y)
     found = Signals.from_probabilities(P, Y)

@@ -65,11 +65,11 @@ __all__ = [
     "check_offer",
     "check_references",
     "importance",
-    "lacking_references",
     "needs_models",
     "parse",
     "probes",
     "score",
+    "unreferenced",
 ]
 
 ATTACKS: dict[str, AttackEntry] = {
@@ -131,10 +131,11 @@ def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
         seed: the master seed; the stream is named after the attack.
 
     Returns:
-        ``(T, N)`` float64, finite; higher means member.
+        ``(T, N)`` float64, finite; higher means member. Where a target has too few references for a record, the score
+        is the median of its others: a guess, since whose member the record is has no part in that.
 
     Raises:
-        TooFewReferencesError: a target has too few references.
+        TooFewReferencesError: a target has too few references, or would guess more than 20 % of its records.
         InputError: the problem lacks what the attack needs, or the attack looks at what its entry does not declare.
         ShapeError: the attack broke its contract.
         NonFiniteError: a score is NaN or infinite.
@@ -147,6 +148,9 @@ def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
             f"{spec.method}: expected float64 scores of shape {problem.shape} (targets, records), got {result.dtype} "
             f"of shape {result.shape}: this is a fault of the attack"
         )
+    if (guessed := unreferenced(spec, problem)) is not None:
+        for told, gone in scratch.rows(result, guessed):
+            told[gone] = np.median(told[~gone])
     bad = np.array([np.count_nonzero(~np.isfinite(row)) for (row,) in scratch.rows(result)])
     if bad.any():
         raise NonFiniteError(
@@ -231,13 +235,16 @@ def probes(attacks: Iterable[Spec]) -> tuple[Probe, ...]:
     return tuple(dict.fromkeys(probe for spec in attacks for probe in ATTACKS[spec.method].needs(spec).probes))
 
 
-def lacking_references(attack: str | Spec, problem: Problem) -> NDArray[np.bool_]:
-    """Tell which records ``(N,)`` have too few references for an attack on some target."""
-    spec, short = parse(attack), np.zeros(problem.signals.records, dtype=np.bool_)
+def unreferenced(attack: str | Spec, problem: Problem) -> NDArray[np.bool_] | None:
+    """Tell which targets have too few references for which records ``(T, N)``; None where all have enough."""
+    spec, found = parse(attack), None
     entry = ATTACKS[spec.method]
     for rows, left in _designs(entry, problem.drawn, problem.targets, problem.references):
-        short |= reference_counts.lacking(entry.needs(spec), problem.membership, problem.targets[rows], left)
-    return short
+        short = reference_counts.unreferenced(entry.needs(spec), problem.membership, problem.targets[rows], left)
+        if short is not None:
+            found = np.zeros(problem.shape, dtype=np.bool_) if found is None else found
+            found[rows] = short
+    return found
 
 
 def check_membership(

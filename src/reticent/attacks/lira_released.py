@@ -58,7 +58,9 @@ def score(spec: LiraReleased, problem: Problem, rng: np.random.Generator) -> Flo
 def _score_one(spec: LiraReleased, problem: Problem, target: int, queries: int, scores: Floats) -> None:
     references = problem.references[problem.references != target]
     count_in, count_out = next(reference_counts.counts(problem.membership, np.array([target]), references))
-    keep_in, keep_out = int(count_in.min()), int(count_out.min())
+    enough = needs(spec)
+    known = (count_in >= enough.references_in) & (count_out >= enough.references_out)
+    keep_in, keep_out = int(count_in[known].min()), int(count_out[known].min())
     fixed_kind = spec.mode == "online"  # online, the IN value serves both sides
     fixed = None
     if spec.variance == "fixed":

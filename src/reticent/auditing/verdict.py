@@ -6,13 +6,16 @@ stretched by the ratio of the normal quantiles). With them, the leak is
 * "found" if, for some attack, the lower limit of the AUC is above 0.5, or that of the TPR above the false-positive
   rate that its threshold has on average (see `expected_fpr`); both statistics of all attacks together call a leak that
   is not there at most at rate ``1 - c``;
-* "not found" if, for every attack, the upper limit of the AUC is below `MATERIAL_AUC`, and that of the TPR below
-  `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of that size; and equal scores
-  decide the TPR of no attack that compares models, nor that of all attacks;
+* "not found" if some attack compares models and, for every attack, the upper limit of the AUC is below `MATERIAL_AUC`,
+  and that of the TPR below `MATERIAL_LIFT` times the false-positive rate: the audit was large enough to see a leak of
+  that size; and equal scores decide the TPR of no attack that compares models, nor that of all attacks;
 * "found" by other means where members and non-members differ without the model (`auditing.blind`): if what some attack
   that compares models finds beyond the blind baseline is more than 0. For it, what is a fixed function of the record
   cancels; one model's answers may tell the shift better than the baseline, which learns it from few records. A leak is
   never excluded there, since a shift can hide one;
+* "found" by other limits where records are in such different shares of the models that one may be a member more often
+  for what it is: an attack must find more than with the membership permuted among the models, record by record, which
+  keeps the shares. A leak is never excluded there;
 * "found", too, if a group of records leaks, and more than the others, at limits that hold for all groups and attacks
   together (`group_limits`): a leak of few records does not show in the mean over all;
 * "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak, or one model is
@@ -25,7 +28,7 @@ any; the AUC decides between equal TPRs, and where no rate can be measured.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from scipy.special import expit, logit, ndtri, stdtrit
 
@@ -74,6 +77,18 @@ class _Judged:
     rate: OverallRate | None
     tpr: Interval | None
     alpha: float
+    null: "_Judged | None" = None
+    unequal: bool = False
+
+    @property
+    def least(self) -> tuple[float, float]:
+        """The AUC and the TPR that chance explains: where shares are unequal, as far as permuted membership reaches."""
+        expected = 1.0 if self.rate is None else expected_fpr(self.audit, self.rate.fpr)
+        if not self.unequal:
+            return 0.5, expected
+        if self.null is None:
+            return 1.0, 1.0
+        return max(0.5, self.null.auc[1]), 1.0 if self.null.tpr is None else max(expected, self.null.tpr[1])
 
     @property
     def enough(self) -> bool:
@@ -83,16 +98,16 @@ class _Judged:
     @property
     def by_auc(self) -> bool:
         excess = self.audit.excess
-        return self.enough and (self.auc[0] > 0.5 if excess is None else self._more(excess.auc))
+        return self.enough and self.auc[0] > self.least[0] and (excess is None or self._more(excess.auc))
 
     @property
     def by_tpr(self) -> bool:
-        if not self.enough:
+        if not self.enough or self.rate is None or self.tpr is None or self.tpr[0] <= self.least[1]:
             return False
-        if self.audit.excess is not None:
-            beyond = None if self.rate is None else self.audit.excess.at(self.rate.fpr)
-            return beyond is not None and self._more(beyond.tpr)
-        return self.rate is not None and self.tpr is not None and self.tpr[0] > expected_fpr(self.audit, self.rate.fpr)
+        if self.audit.excess is None:
+            return True
+        beyond = self.audit.excess.at(self.rate.fpr)
+        return beyond is not None and self._more(beyond.tpr)
 
     def _more(self, excess: PairedDifference) -> bool:
         """Tell whether what goes beyond the blind baseline is more than chance; the choice of attack is allowed for."""
@@ -100,7 +115,7 @@ class _Judged:
 
     @property
     def backwards(self) -> bool:
-        return self.enough and self.auc[1] < 0.5 and self.audit.excess is None
+        return self.enough and self.auc[1] < 0.5 and self.audit.excess is None and not self.unequal
 
     @property
     def more(self) -> bool:
@@ -121,9 +136,10 @@ class _Judged:
         """Whether a leak that matters is excluded."""
         if self.rate is None or self.tpr is None or too_few(len(self.audit.targets)) or not self.enough:
             return False
-        if self.audit.excess is not None:
+        if self.audit.excess is not None or self.unequal:
             return False
-        return self.auc[1] < MATERIAL_AUC and self.tpr[1] < MATERIAL_LIFT * self.rate.fpr
+        known = 1 - (self.audit.guessed or 0.0)  # What is guessed makes a leak look smaller.
+        return self.auc[1] - 0.5 < known * (MATERIAL_AUC - 0.5) and self.tpr[1] < known * MATERIAL_LIFT * self.rate.fpr
 
     @property
     def share(self) -> tuple[float, float]:
@@ -131,8 +147,11 @@ class _Judged:
         return (self.rate.tpr.mean if self.rate is not None and self.rate.tpr is not None else -1.0), self.area
 
 
-def verdict(audits: Sequence[Audit]) -> Verdict:
+def verdict(audits: Sequence[Audit], nulls: Sequence[Audit] | None = None) -> Verdict:
     """Say what the audits of one run show.
+
+    Where records are in very different shares of the models, `nulls` are the same attacks' audits with the membership
+    permuted; none where that cannot be done.
 
     The rate reported is chosen by `reported_fpr`. The attack reported is the one that finds most by the figure that the
     sentence quotes, of those that do better than chance by it, if any does; it is chosen on the audited records, so it
@@ -144,7 +163,11 @@ def verdict(audits: Sequence[Audit]) -> Verdict:
     if len(confidences) > 1:
         raise InputError(f"audits: expected one confidence for all attacks, got {confidences}")
     fpr = reported_fpr(audits)
-    judged = [_judge(audit, fpr, len(audits)) for audit in audits]
+    known = {null.name: _judge(null, fpr, len(audits)) for null in nulls or ()}
+    judged = [
+        replace(_judge(audit, fpr, len(audits)), null=known.get(audit.name), unequal=nulls is not None)
+        for audit in audits
+    ]
     leak, reason = _leak(judged)
     best, figure, among = _headline(judged)
     rate = best.rate
@@ -156,7 +179,7 @@ def verdict(audits: Sequence[Audit]) -> Verdict:
         fpr=fpr,
         tpr=None if rate is None or rate.tpr is None else rate.tpr.mean,
         tpr_interval=best.tpr,
-        chance=None if fpr is None or best.audit.excess is not None else expected_fpr(best.audit, fpr),
+        chance=None if fpr is None or best.audit.excess is not None else best.least[1],
         tied=None if rate is None else rate.tied,
         auc=best.audit.auc.mean,
         auc_interval=best.auc,
@@ -311,11 +334,14 @@ def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:
     if _tied(judged):
         return Leak.CANNOT_TELL, Reason.TIES
     if all(attack.excluded for attack in judged):
-        return Leak.NOT_FOUND, Reason.EXCLUDED
+        compared = any(attack.audit.strong for attack in judged)
+        return (Leak.NOT_FOUND, Reason.EXCLUDED) if compared else (Leak.CANNOT_TELL, Reason.WEAK_ATTACKS)
     if unsure(targets):
         return Leak.CANNOT_TELL, Reason.FEW_RECORDS
     if shift:
         return Leak.CANNOT_TELL, Reason.UNCOMPARED if any(attack.more for attack in judged) else Reason.SHIFT
+    if judged[0].unequal:
+        return Leak.CANNOT_TELL, Reason.UNEQUAL
     return Leak.CANNOT_TELL, Reason.FEW_MODELS if too_few(len(targets)) else Reason.TOO_SMALL
 
 

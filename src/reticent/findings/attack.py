@@ -113,6 +113,9 @@ class Audit(Finding):
     miss most of a leak; `null` if that is not known."""
     queries: Annotated[Count | None, LeftOut] = None
     "Only of attacks that ask further questions: how often they ask a model about a record, at most."
+    guessed: Annotated[Share | None, LeftOut] = None
+    """Only where there are such: the share of the answers that the attack has too few references of one kind for. They
+    count as guesses, so that what it finds is understated by as much."""
     confidence: Number
     "Of every interval in this object."
     overall: Overall

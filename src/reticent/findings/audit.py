@@ -46,6 +46,8 @@ class Reason(StrEnum):
     SOME_UNLEARNED = "some-unlearned"
     MOST_UNLEARNED = "most-unlearned"
     COPIES = "copies"
+    WEAK_ATTACKS = "weak-attacks"
+    UNEQUAL = "unequal-shares"
 
 
 class Verdict(Finding):

@@ -214,6 +214,11 @@ class Population(Finding):
         return len(self.health or ())
 
     @property
+    def labels_in_doubt(self) -> bool:
+        """Whether none of the models that were brought is known to have learned, so that the labels may be wrong."""
+        return self.targets is not None and self.unlearned == self.models
+
+    @property
     def mostly_unlearned(self) -> bool:
         """Whether most models are known not to have learned."""
         return 2 * self.unlearned > self.models

@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import scratch, user_files
-from reticent.attacks import ATTACKS, Offer, check_references, lacking_references
-from reticent.attacks.balance import NEARLY
+from reticent.attacks import ATTACKS, Offer, check_references
 from reticent.attacks.base import Inputs, Problem
 from reticent.auditing.loss_tail import loss_tail
 from reticent.data.membership import Membership
@@ -26,7 +25,7 @@ from reticent.jobs.attack_time import Size, seconds
 from reticent.jobs.attacks import build_attacks, fitting, usual
 from reticent.jobs.base import AuditReported, Work
 from reticent.jobs.blind import blind_baseline, same_records
-from reticent.jobs.control import check, null
+from reticent.jobs.control import check, control, nulls, possible
 from reticent.jobs.measure import measure
 from reticent.jobs.scoring import Settings
 from reticent.options import AttackConfig, Options
@@ -153,8 +152,7 @@ def attack(
         targets: rows to audit; by default all.
         references: rows that may be learned from; by default all; a target is never among its own.
         classes: number of classes, where only margins are given; by default one more than the largest label.
-        attacks: names, or one name; by default the strongest that these outputs allow. Up to half of the records
-            are left out, and told, where these attacks have no references for them.
+        attacks: names, or one name; by default the strongest that these outputs allow.
         options: by attack.
         groups: by name, one value a record ``(N,)``: the groups of records that share a value are compared, as the
             classes always are.
@@ -243,21 +241,26 @@ def run(
     if records is not None:
         given = Inputs(records.kind, records.x, records.x[:0], records.vocabulary)
         problem = replace(problem, inputs=given)
-    ids, first = audited(problem, config), output_facts.copied(problem)
+    first = output_facts.copied(problem)
+    ids = audited(problem, first)
+    shares = output_facts.shares(problem.membership.matrix[:, ids])
     contradicted = problem.membership.contradicted(first, problem.targets, ids)
     notices = [
         *signals.notices,
         *copies(groups),
-        *copied(int((first != np.arange(len(first))).sum()), contradicted),
+        *copied(int((first[ids] != ids).sum()), contradicted),
         *one_label(signals.labels, signals.classes),
-        *unaudited(np.setdiff1d(np.arange(signals.records), ids), signals.records),
+        *unaudited(np.setdiff1d(np.arange(signals.records), ids), signals.records, first),
     ]
-    facts = output_facts.population_facts(problem, contradicted, notices)
+    facts = output_facts.population_facts(problem, shares, contradicted, notices)
     problem, partitions = problem.among(ids), tuple(partition.among(ids) for partition in partitions)
     specs, left_out = runnable(problem, config)
     settings = Settings.of(config)
-    if config.control == "null":
+    permuted = config.control == "null"
+    if permuted:
         check(problem, specs, settings)
+    elif shares is not None:  # Only what goes beyond the control can then be called a leak.
+        permuted = possible(problem, specs, settings)
     output = None if out is None else Output.take(user_files.path(out), AUDIT, kind=config.format)
     if problem.signals.models > 1 and problem.signals.models * problem.signals.records >= LONG:
         size = Size(problem.signals.models, problem.signals.records, 0 if signals.logits is None else signals.classes)
@@ -266,8 +269,18 @@ def run(
         work.tell("blind baseline")
         members = problem.membership.of(problem.targets)
         blind = blind_baseline(members, problem.signals.labels, records, ids, settings)
-        measured = measure(problem, specs, settings, ids=ids, partitions=partitions, blind=blind, progress=work.tell)
-        checked = null(problem, specs, measured.audits, settings, work.tell) if config.control == "null" else None
+        told = nulls(problem, specs, settings, work.tell) if permuted else None
+        measured = measure(
+            problem,
+            specs,
+            settings,
+            ids=ids,
+            partitions=partitions,
+            blind=blind,
+            nulls=None if shares is None else told or (),
+            progress=work.tell,
+        )
+        checked = None if told is None else control(told, measured.audits)
     found = measured.document(
         data=output_facts.data_facts(signals, name, ids),
         population=facts,
@@ -311,15 +324,6 @@ def _alone(config: AttackConfig, signals: Signals) -> AttackConfig:
     return config.replace(attack=config.attack | told)
 
 
-MOST_UNAUDITED = 0.5
-"""The largest share of the records that are left out so that LiRA, or the attacks that are named, can run: independent
-halves of 8 models leave 7 % of the records without a reference of one kind for some model, those of 5 models 38 %."""
-MOST_FOR_MORE = 0.15
-"""The largest share that is left out so that further attacks can run, too."""
-MOST_TELLING = 0.001
-"""The largest share of either where what is left out tells members (`_telling`): that moves an AUC by less."""
-
-
 def alike(signals: Signals) -> list[list[int]]:
     """Find models that answer alike on every record, in groups."""
     told = [hashlib.sha256() for _ in range(signals.models)]
@@ -332,40 +336,21 @@ def alike(signals: Signals) -> list[list[int]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def audited(problem: Problem, config: AttackConfig) -> NDArray[np.int64]:
-    """Choose which records are audited: those for which the named attacks, or else the strongest, have references.
+def audited(problem: Problem, first: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Choose which records are audited: each once, of copies (`output_facts.copied`), if it tells of membership.
 
-    All attacks get the same records, so that they can be compared. All records where too many would be left out.
-    Where records are in far more, or far fewer, than half of the models, these are few: else the AUC of BaVarIA would
-    be 0.33 with 7 models of 30 % of the records and nothing to find.
+    One that none of the models was trained on, or all, tells nothing. It stays where coins may have fallen so: records
+    in so few models that a member has no IN reference are then as often a non-member's.
     """
-    every, named = np.arange(problem.signals.records), bool(config.attacks) and not config.every_attack
-    specs = build_attacks(config if named else config.replace(attacks=()), _possible(problem.signals))
-    chosen = {spec.method: spec for spec in specs if named or ATTACKS[spec.method].strong}
-    lacking = {name: lacking_references(spec, problem) for name, spec in chosen.items()}
-    short = np.any([*lacking.values()], axis=0) if named else lacking["lira"]
-    if short.mean() > MOST_UNAUDITED:
-        return every
-    telling = _telling(problem, ~short)
-    if telling and short.mean() > MOST_TELLING:
-        return every
-    for more in () if named else lacking.values():
-        if (short | more).mean() <= (MOST_TELLING if telling else MOST_FOR_MORE):
-            short |= more
-    members = problem.membership.matrix[:, ~short].mean(axis=1)
-    return every[~short] if 0 < members.min() <= members.max() < 1 else every
-
-
-def _telling(problem: Problem, kept: NDArray[np.bool_]) -> bool:
-    """Tell whether a target's references say who is its member, once records in too few or too many models are gone.
-
-    Of a record in two models, a target among them has one IN reference: where those in one model are gone, and no other
-    record has one, it is a member. At the other end it is none; where half of the memberships are true, these two
-    mirror each other.
-    """
-    if not np.isin(problem.targets, problem.references).any():
-        return False
-    return bool(abs(problem.membership.of(problem.references)[:, kept].mean() - 0.5) > NEARLY)
+    matrix, every = problem.membership.matrix, np.arange(problem.signals.records)
+    apart = not np.isin(problem.targets, problem.references).any()
+    held = problem.membership.of(problem.references) if apart else matrix
+    kept = ~output_facts.repeats(first, matrix)
+    if len(held) > 1 and (apart or output_facts.shares(matrix[:, kept]) is not None):
+        kept &= held.any(axis=0) & ~held.all(axis=0)
+    members = problem.membership.of(problem.targets)[:, kept]
+    judged = members.size and members.any(axis=1).all() and not members.all(axis=1).any()
+    return every[kept] if judged else every
 
 
 def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], dict[str, str]]:

@@ -16,7 +16,7 @@ from reticent.jobs import document, grouping
 from reticent.jobs.attack_inputs import inputs
 from reticent.jobs.base import AuditReported, Work, chosen
 from reticent.jobs.config import Job, called
-from reticent.jobs.control import null
+from reticent.jobs.control import control, nulls
 from reticent.jobs.measure import Measurement, measure
 from reticent.jobs.non_adaptive import non_adaptive
 from reticent.jobs.repairs import stage_costs
@@ -147,14 +147,14 @@ def evaluate(job: Job, work: Work) -> Evaluated:
             settings = Settings.of(job.config, document.accountant_of_units(made, job.units.largest), proof)
         ids = roles.audited
         measured = measure(problem, job.attacks, settings, ids=ids, partitions=job.partitions, progress=work.tell)
-    unaware = control = None
+    unaware = checked = None
     if job.config.also_non_adaptive:
         with work.on("non_adaptive"):
             unaware = non_adaptive(job, problem, measured, work)
     if job.config.control == "null":
         with work.on("control"):
-            control = null(problem, job.attacks, measured.audits, settings, work.tell)
-    return Evaluated(job, work, made, problem, measured, control, unaware)
+            checked = control(nulls(problem, job.attacks, settings, work.tell), measured.audits)
+    return Evaluated(job, work, made, problem, measured, checked, unaware)
 
 
 def write(evaluated: Evaluated, output: Output) -> Audited:

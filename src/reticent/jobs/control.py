@@ -32,18 +32,21 @@ POWER = 0.8
 """How often a leak as large as the detectable one is found."""
 
 
-def null(
+def nulls(
     problem: Problem,
     attacks: Sequence[Spec],
-    audits: Sequence[Audit],
     settings: Settings,
     progress: Callable[[str], None] | None = None,
-) -> Control:
-    """Repeat an audit with permuted membership."""
+) -> tuple[Audit, ...]:
+    """Repeat attacks with permuted membership."""
     drawn = _seed(settings)
-    nulls = attacked(
+    return attacked(
         _permuted(problem, drawn), attacks, replace(settings, seed=drawn), progress=progress, before="null control: "
     ).audits
+
+
+def control(nulls: Sequence[Audit], audits: Sequence[Audit]) -> Control:
+    """Judge what was found with permuted membership, beside the audit."""
     odd = tuple(audit.name for audit in nulls if _odd(audit, len(nulls)))
     return Control(
         attacks=tuple(audit.measured for audit in nulls),
@@ -70,6 +73,15 @@ def check(problem: Problem, attacks: Sequence[Spec], settings: Settings) -> None
         raise error.retold(
             f"the null control permutes the membership, which leaves too little: {error}; or leave --control null out"
         ) from None
+
+
+def possible(problem: Problem, attacks: Sequence[Spec], settings: Settings) -> bool:
+    """Tell whether the permuted membership leaves every attack enough references."""
+    try:
+        check(problem, attacks, settings)
+    except ReticentError:
+        return False
+    return True
 
 
 def _seed(settings: Settings) -> int:

@@ -168,14 +168,15 @@ def measure(
     ids: Ints,
     partitions: Sequence[Partition] = (),
     blind: Baseline | None = None,
+    nulls: Sequence[Audit] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Measurement:
     """Run attacks on every target, audit their scores, and look at records, numbered `ids`, and groups of them.
 
-    `progress` is told of each part before it begins.
+    `nulls` are as `verdict` takes them; `progress` is told of each part before it begins.
 
     Groups, records and epsilon take members and non-members for alike, so they are left out where `blind` tells them
-    apart.
+    apart; groups and epsilon too where records are in very different shares of the models.
     """
     work = Work(progress)
     with work.on("attacks"):
@@ -195,7 +196,7 @@ def measure(
         audits,
         scores,
         found,
-        verdict(audits),
+        verdict(audits, nulls),
         epsilons=None,
         probability=believed,
         risk=risk,
@@ -209,7 +210,7 @@ def measure(
         return measured
     said = measured.verdict
     with work.on("groups", "groups of records"):
-        partitions = [groups_of_units(one, problem.units) for one in partitions]
+        partitions = [groups_of_units(one, problem.units) for one in partitions if nulls is None]
         described, whole = found, None
         if problem.units is not None:
             whole = as_records(problem, problem.units)
@@ -223,7 +224,7 @@ def measure(
         compared = tuple(limited(one, limits, at) for at, one in enumerate(seen))
         said = with_group(said, limits.exposed)
     with work.on("epsilon", "epsilon"):
-        epsilons = _epsilons(problem, told, members, settings)
+        epsilons = None if nulls is not None else _epsilons(problem, told, members, settings)
     tested = of_units = None
     with work.on("records", "tests of records"):
         if whole is None or problem.units is None:

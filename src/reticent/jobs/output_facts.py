@@ -28,15 +28,17 @@ def data_facts(signals: Signals, name: str, ids: NDArray[np.int64]) -> Data:
     return Data(name=name, kind="outputs", records=signals.records, classes=signals.classes, roles=roles)
 
 
-def population_facts(problem: Problem, contradicted: float, notices: Sequence[str] = ()) -> Population:
-    """State how the models are, as far as their answers show it."""
+def population_facts(
+    problem: Problem, shares: tuple[float, float] | None, contradicted: float, notices: Sequence[str] = ()
+) -> Population:
+    """State how the models are, as far as their answers show it; `shares` are those of the audited records."""
     models = range(problem.signals.models)
     facts = Population(
         models=problem.signals.models,
         targets=tuple(problem.targets.tolist()),
         references=len(problem.references),
         membership_digest=problem.membership.digest,
-        shares=_shares(problem.membership.matrix),
+        shares=shares,
         contradicted=contradicted or None,
         labels_alone=alone(problem.signals) or None,
         notices=tuple(notices),
@@ -105,7 +107,22 @@ def copied(problem: Problem) -> NDArray[np.int64]:
     return np.where(apart | (numbers >= SEVERAL), first, every)
 
 
-def _shares(matrix: NDArray[np.bool_]) -> tuple[float, float] | None:
+def repeats(first: NDArray[np.int64], membership: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which records ``(N,)`` were brought again: copies of an earlier one, in the same models or in all others.
+
+    `first` is as `copied` gives it. Copies that other models were trained on, too, may be records that are alike.
+    """
+    found, seen = np.zeros(len(first), dtype=np.bool_), set[tuple[int, bytes]]()
+    sizes = np.bincount(first, minlength=len(first))
+    for record in np.flatnonzero(sizes[first] > 1).tolist():
+        column = membership[:, record] ^ membership[0, record]
+        key = int(first[record]), column.tobytes()
+        found[record] = key in seen
+        seen.add(key)
+    return found
+
+
+def shares(matrix: NDArray[np.bool_]) -> tuple[float, float] | None:
     """Return the least and the largest share of models trained on a record, where coins of one kind do not vary so."""
     (models, records), shares = matrix.shape, matrix.mean(axis=0)
     noise = shares.mean() * (1 - shares.mean()) / models

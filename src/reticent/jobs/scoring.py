@@ -10,7 +10,7 @@ import numpy as np
 
 from reticent import seeds, spec
 from reticent.arrays import Bools, Floats
-from reticent.attacks import ATTACKS, importance, score
+from reticent.attacks import ATTACKS, importance, score, unreferenced
 from reticent.attacks.base import Problem
 from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.blind.baseline import Baseline
@@ -94,7 +94,9 @@ def attacked(
         seconds[attack.method] = round(time.perf_counter() - begun, 3)
         calibration = _calibration(problem, attack, settings.seed)
         audit = audited(attack, scores[attack.method], problem, settings, calibration)
-        audits.append(audit.with_(importance=importance(attack, problem, settings.seed)))
+        unknown = unreferenced(attack, problem)
+        guessed = None if unknown is None else float(unknown.mean())
+        audits.append(audit.with_(importance=importance(attack, problem, settings.seed), guessed=guessed))
     return Scored(tuple(audits), scores, seconds)
 
 

@@ -14,6 +14,12 @@ BY_DEFAULT = (
     f"settings, and what is found before and after may come from that. {SAY_HOW}"
 )
 
+EARLY = (
+    "This is a look at the model alone, before the audit: attacks that compare it with references may still find a "
+    "leak, and what they find counts."
+)
+"""What a look at the loss is worth before there are references."""
+
 
 def untaught(problem: str) -> str:
     """Say that the given model may have learned nothing, and what that means for its audit."""
@@ -25,7 +31,7 @@ def untaught(problem: str) -> str:
 
 def no_sign(found: Area) -> str:
     """Say that nothing shows that the model was trained on the members."""
-    how = f"(the AUC of its loss, members against non-members, is {fraction(found.value)}, interval "
+    how = f"(the AUC, members against non-members, is {fraction(found.value)}, interval "
     how += f"{around(found.interval)}; 0.5 is chance)"
     if found.backwards:
         return (
@@ -33,14 +39,19 @@ def no_sign(found: Area) -> str:
             "exchanged?"
         )
     return (
-        f"The given model shows no sign of having been trained on these members {how}: either it was trained on "
-        "others, or it generalises so well that there is little to repair. Check that these are its members."
+        f"By its loss alone, the given model shows no sign of having been trained on these members {how}: either it "
+        "was trained on others, or it generalises so well that there is little to repair. Check that these are its "
+        "members."
     )
 
 
-def doubts(sign: Area | None, *, by_default: bool) -> list[str]:
-    """Warn of a model that shows no sign of its members, and of references that may not be made as it was."""
-    return [*([] if sign is None else [no_sign(sign)]), *[BY_DEFAULT] * by_default]
+def doubts(sign: Area | None, *, by_default: bool, early: bool = False) -> list[str]:
+    """Warn of a model that shows no sign of its members, and of references that may not be made as it was.
+
+    Before there are references that sign is no finding.
+    """
+    shown = [] if sign is None else [f"{no_sign(sign)} {EARLY}" if early else no_sign(sign)]
+    return [*shown, *[BY_DEFAULT] * by_default]
 
 
 def refused(before: float, after: float, most: float, looked: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 from reticent.auditing.verdict import MATERIAL_AUC, MATERIAL_LIFT
 from reticent.findings.audit import AuditDocument, Leak, Reason
 from reticent.options import OWN, SILENT, AuditConfig, DataOptions, spelled, with_options
+from reticent.say.population import CHECK_LABELS
 from reticent.spec import as_toml
 
 TABLES = ("defense", "attack", "recipe", "queries")
@@ -30,6 +31,8 @@ OTHERWISE = {
     Reason.LEARNING_UNKNOWN: "Bring logits or probabilities, which tell whether models learned",
     Reason.SOME_UNLEARNED: TRAIN,
     Reason.MOST_UNLEARNED: TRAIN,
+    Reason.WEAK_ATTACKS: "Audit several models, each trained on a random half of the records, with lira or rmia",
+    Reason.UNEQUAL: "Audit again with models that are each trained on a random half of the records",
     Reason.COPIES: "Leave out all but one copy of each record, and audit again",
 }
 """What helps where it is something else."""
@@ -41,6 +44,8 @@ def after(document: AuditDocument) -> tuple[Step, ...]:
     """Say what to do after an audit: short, and no command that this kind of audit can't be followed by."""
     said = document.verdict
     steps: list[Step] = []
+    if document.population.labels_in_doubt:
+        return ((f"Check {CHECK_LABELS}, and attack again", ""), (f"If they are: {TRAIN[0].lower()}{TRAIN[1:]}", ""))
     if said.exchanged:
         return (("Check who is a member, and attack again", ""),)
     if said.leak is Leak.CANNOT_TELL and document.population.labels_alone:

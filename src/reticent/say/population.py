@@ -17,6 +17,8 @@ MUCH = 0.2
 """A larger share of the records is much for one person."""
 ORDER = "labels and the columns of the classes are in different orders (scikit-learn's columns follow classes_)"
 """Why a model may seem to be always wrong."""
+CHECK_LABELS = "that labels are in the order of the records, and the columns of the classes in the order of the labels"
+"""What to look at where no model that was brought is right more often than naming one class would be."""
 UNLEARNED = "a model that learned nothing has nothing to leak"
 
 
@@ -93,17 +95,23 @@ def repeated(duplicates: int) -> list[str]:
     ]
 
 
-def unaudited(left: Ints, records: int) -> list[str]:
-    """Say which records are not audited."""
-    if not len(left):
-        return []
-    return [
-        f"{len(left):,} of {records:,} records {agree(len(left), 'was', 'were')} left out of every attack "
-        f"({listed(left)}): attacks that compare models need, besides the target, models that were trained on a "
-        f"record and models that were not, and here there are too few of one kind. How exposed "
-        f"{agree(len(left), 'it is', 'they are')} is not known. Models with each record in half of them "
-        "(reticent.Membership.draw) leave none out."
-    ]
+def unaudited(left: Ints, records: int, first: Ints) -> list[str]:
+    """Say which records are not audited; `first` is the earliest copy of each."""
+    again = first[left] != left
+    told = []
+    if (alone := left[~again]).size:
+        told.append(
+            f"{len(alone):,} of {records:,} records {agree(len(alone), 'was', 'were')} left out of every attack "
+            f"({listed(alone)}): all models were trained on {agree(len(alone), 'it', 'each')}, or none. How exposed "
+            f"{agree(len(alone), 'it is', 'they are')} is not known."
+        )
+    if (copies := left[again]).size:
+        told.append(
+            f"{len(copies):,} of {records:,} records {agree(len(copies), 'was', 'were')} left out of every attack "
+            f"({listed(copies)}): each has the label and all the answers of an earlier record, and was used to train "
+            "the same models, or exactly the others."
+        )
+    return told
 
 
 def copies(groups: Sequence[Sequence[int]]) -> list[str]:
@@ -118,20 +126,21 @@ def copies(groups: Sequence[Sequence[int]]) -> list[str]:
 
 
 def copied(records: int, contradicted: float) -> list[str]:
-    """Say that records may have been brought several times, a share of all with another membership."""
-    if not records:
-        return []
-    told = (
-        f"{plural(records, 'record')} {agree(records, 'has', 'have')} the label and the answers of another one in "
-        "every digit. If a record was brought more than once, leave the copies out: each counts as further evidence, "
-        "so that intervals are too short."
-    )
-    if contradicted:
-        told += (
-            f" {percent(contradicted)} of members and non-members have such a copy that is the other of the two: if it "
-            "is the same record, one of the two memberships is wrong, and the leak is understated."
+    """Say that audited records may have been brought several times, and how much of membership copies contradict."""
+    told = []
+    if records:
+        told.append(
+            f"{plural(records, 'record')} {agree(records, 'has', 'have')} the label and the answers of another one in "
+            "every digit. If a record was brought more than once, leave the copies out: each counts as further "
+            "evidence, so that intervals are too short."
         )
-    return [told]
+    if contradicted:
+        told.append(
+            f"{percent(contradicted)} of members and non-members have a copy, with the same label and answers, that is "
+            "the other of the two: if it is the same record, one of the two memberships is wrong, and the leak is "
+            "understated."
+        )
+    return told
 
 
 def one_label(labels: Ints, classes: int) -> list[str]:

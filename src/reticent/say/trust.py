@@ -7,12 +7,18 @@ from reticent.rounding import decimals, fraction, level, percent
 NULL = "With permuted membership, where there is nothing to find,"
 
 
-def control(found: Control) -> Control:
-    """Fill in the sentence of a null control."""
-    return found.with_(sentence=_control(found))
+def control(found: Control, *, unequal: bool) -> Control:
+    """Fill in the sentence of a null control; `unequal`: records are in very different shares of the models."""
+    return found.with_(sentence=_control(found, unequal=unequal))
 
 
-def _control(found: Control) -> str:
+def _control(found: Control, *, unequal: bool) -> str:
+    if found.differ and unequal:
+        return (
+            f"{NULL} {', '.join(found.differ)} still differ from chance: records that are in more of the models are "
+            "told by what they are. Only what the audit finds beyond that is a leak. Where each record is as likely a "
+            "member as any other (reticent.Membership.draw), there is no such difference."
+        )
     if found.differ:
         return (
             f"{NULL} {', '.join(found.differ)} still differ from chance: the numbers of this audit cannot be trusted. "

@@ -17,7 +17,7 @@ from reticent.findings.population import Population
 from reticent.rounding import around, decimals, fraction, joined, level, percent, percent_beside
 from reticent.say import blind, exposed_group
 from reticent.say.grammar import agree, alarms, listed, plural
-from reticent.say.population import UNLEARNED
+from reticent.say.population import CHECK_LABELS, UNLEARNED
 
 NOTHING = "No attack did better than chance"
 CONCLUSIONS = {
@@ -35,6 +35,11 @@ CONCLUSIONS = {
     Reason.MOST_UNLEARNED: f"{NOTHING}, but {UNLEARNED}.",
     Reason.COPIES: f"{NOTHING}, but many records have an exact copy with the other membership: what is found in one is "
     "counted against it in the other, so a leak is not excluded.",
+    Reason.WEAK_ATTACKS: f"{NOTHING}, but none of those that were tried compares models that were trained on a record "
+    "with models that were not: they miss most of a leak, so none is excluded.",
+    Reason.UNEQUAL: "Records are in very different shares of the models, so that an attack may tell members by what "
+    "records they are. None is shown to find more than it does with the membership permuted, which keeps the shares. "
+    "So no leak is shown, and none is excluded.",
 }
 """What is concluded where no leak is found."""
 OPEN = {
@@ -52,6 +57,9 @@ OPEN = {
     Reason.MOST_UNLEARNED: "Whether models that work leak: these learned nothing. More of them would not tell; train "
     "better first.",
     Reason.COPIES: "Whether there is a leak: leave the copies of records out, and audit again.",
+    Reason.WEAK_ATTACKS: "Whether there is a leak: attacks that compare models (lira, rmia) would find more of it.",
+    Reason.UNEQUAL: "Whether there is a leak: records that are in more of the models are more often members, whatever "
+    "the models tell.",
 }
 """What is not known where nothing could be told."""
 WORDS = {Leak.FOUND: "Leak found", Leak.NOT_FOUND: "No leak found", Leak.CANNOT_TELL: "Cannot tell"}
@@ -85,6 +93,8 @@ def spoken(
         detail += exposed_group.details(said, said.group, names, what)
     if said.exchanged:
         told.insert(0, exchanged(said, audits, population))
+    if population.labels_in_doubt:
+        told.insert(0, in_doubt(population))
     return said.with_(sentence=" ".join(told), detail=" ".join(detail), cannot_say=tuple(_unsaid(said, best)))
 
 
@@ -258,6 +268,18 @@ def _ties(rate: OverallRate | None) -> list[str]:
     ]
 
 
+def guesses(audits: Sequence[Audit]) -> list[str]:
+    """Say which attacks guess, and how many of their answers."""
+    some = [one for one in audits if one.guessed]
+    if not some:
+        return []
+    told = listed([f"{one.name} {percent(one.guessed or 0.0)}" for one in some])
+    return [
+        f"Some records are in so few, or so many, of the models that an attack has no models of one kind to compare "
+        f"with. It guesses there ({told} of its answers), which makes a leak look smaller by about as much."
+    ]
+
+
 def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
     lines = []
     if said.best_of > 1:
@@ -301,6 +323,13 @@ def exchanged(said: Verdict, audits: Sequence[Audit], population: Population) ->
             f"each of the {population.audited_models} models is more often right about non-members ({rates} on average)"
         )
     return f"Members and non-members may be exchanged: {why}. {CHECK} As it stands:"
+
+
+def in_doubt(population: Population) -> str:
+    """Say that labels may be those of other records or classes, which is to be looked at before all else."""
+    who = agree(population.models, "The model", f"Each of the {population.models} models")
+    told = "labels its own training records no better than naming one class would"
+    return f"{who} {told}: check first {CHECK_LABELS}."
 
 
 def _below(said: Verdict, audits: Sequence[Audit]) -> str:

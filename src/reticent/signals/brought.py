@@ -138,6 +138,18 @@ def check_margins(margins: NDArray[np.floating], labels: NDArray[np.int64], clas
             )
 
 
+def one_sign(margins: NDArray[np.floating]) -> tuple[str, ...]:
+    """Say that margins ``(M, N, Q)`` may be losses: all of them have one sign."""
+    ends = [(row.min(), row.max()) for (row,) in scratch.rows(margins)]
+    if max(high for _, high in ends) <= 0:
+        told = "No margin is above 0: no model gives the label of any record more than half of the probability"
+    elif min(low for low, _ in ends) > 0:
+        told = "All margins are above 0: each model is right about all records, also those it was not trained on"
+    else:
+        return ()
+    return (f"{told}. Are they losses? Margins are log-odds of the true label, log(p) - log(1 - p).",)
+
+
 def check_sizes(margins: NDArray[np.floating], what: str) -> None:
     """Refuse margins ``(M, N, Q)`` beyond `LARGEST_MARGIN`; `what` was given."""
     if float(np.finfo(margins.dtype).max) < LARGEST_MARGIN:  # float16 holds none so large.

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from reticent import scratch
 from reticent.data.records import renumber
 from reticent.errors import InputError, ShapeError
-from reticent.signals.brought import answers, check_margins, check_sizes, check_unsquashed, two_logits
+from reticent.signals.brought import answers, check_margins, check_sizes, check_unsquashed, one_sign, two_logits
 from reticent.signals.probabilities import check_probabilities, clipped_words, logarithms, resolution, shared_margins
 
 Floats = NDArray[np.float64]
@@ -195,7 +195,8 @@ class Signals:
             )
         check_margins(values, truth, classes or largest + 1)
         check_sizes(values, "margins")
-        return cls(labels=truth, margins=_held(values), classes=classes or largest + 1)
+        told = one_sign(values)
+        return cls(labels=truth, margins=_held(values), classes=classes or largest + 1, notices=told)
 
     @property
     def models(self) -> int:

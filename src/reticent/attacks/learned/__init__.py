@@ -70,7 +70,7 @@ def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
         dealt = [folds(one, spec.folds) for one in turned]
         rows, members, _ = _rows(problem, group, turned, order, known)
         rules = [
-            [_rule(spec, seen, inside, fold[order] != part) for part in range(spec.folds)]
+            [_rule(spec, seen, inside, group.known[order] & (fold[order] != part)) for part in range(spec.folds)]
             for fold, seen, inside in zip(dealt, np.split(rows, len(dealt)), np.split(members, len(dealt)), strict=True)
         ]
         fits[at] = _Learned(group, known, list(zip(dealt, rules, strict=True)))
@@ -107,8 +107,9 @@ def importance(spec: Learned, problem: Problem, rng: np.random.Generator) -> Imp
         group = pretenders.everyone(problem)
         rows, members, families = _rows(problem, group, word[None], order, pretenders.scales(problem, group, order))
         held = folds(word, spec.folds)[order] == 0
-        rule = _rule(spec, rows, members, ~held)
-        asked, truth = rows[:, held].reshape(-1, rows.shape[2]), members[:, held].ravel()
+        rule = _rule(spec, rows, members, group.known[order] & ~held)
+        judged = group.known[order] & held
+        asked, truth = rows[:, judged].reshape(-1, rows.shape[2]), members[:, judged].ravel()
         whole, lost = _auc(rule(asked), truth), {}
         for family in Family:
             columns = np.flatnonzero([one is family for one in families])

@@ -17,6 +17,7 @@ from reticent.attacks.base import Problem, Rows
 from reticent.attacks.complements import complements
 from reticent.attacks.hashed_draws import ODD, Words, below, mixed
 from reticent.attacks.learned.features import SCALARS, Answers, Scales, Side, answers, features
+from reticent.attacks.reference_counts import MOST_GUESSED
 from reticent.errors import TooFewReferencesError
 from reticent.findings.evidence import Family
 from reticent.signals.matrix import Floats
@@ -74,6 +75,11 @@ class Group:
         """How many references play the target, for each record."""
         return min(len(self.references), max(1, ROWS // len(self.count)))
 
+    @property
+    def known(self) -> NDArray[np.bool_]:
+        """Which records are compared with anything, ``(N,)``."""
+        return self.count > 0
+
     def turns(self, word: Words) -> Words:
         """Make words for as many turns as there is room for, ``(W, N)``; the first has the given ones ``(N,)``."""
         count = min(TURNS, max(1, ROWS // (self.plays * len(word))))
@@ -100,7 +106,7 @@ def groups(problem: Problem) -> Iterator[Group]:
     """Divide the targets into those that share a fit, or each alone where references are too few for comparisons."""
     for one in cross_fitting.groups(problem):
         group = Group.of(problem, one.targets, one.references)
-        if group.count.min() > 0:
+        if group.known.all():
             yield group
             continue
         for alone in cross_fitting.alone(problem, one.targets):
@@ -113,8 +119,8 @@ def everyone(problem: Problem) -> Group:
 
 
 def _enough(group: Group) -> Group:
-    short = np.count_nonzero(group.count == 0)
-    if short:
+    short = np.count_nonzero(~group.known)
+    if short > MOST_GUESSED * len(group.known):
         raise TooFewReferencesError(
             f"learned: expected IN and OUT references of every record for each reference that plays the target, but "
             f"{short} of {len(group.count)} records have none of one kind for some: train more models, or use lira or "

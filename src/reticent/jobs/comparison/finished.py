@@ -10,6 +10,7 @@ from reticent.jobs.attack import audited, runnable
 from reticent.jobs.comparison.for_all import ForAll, dotted, for_all
 from reticent.jobs.comparison.pairing import RowSpec, Shared
 from reticent.jobs.config import Job, gather
+from reticent.jobs.output_facts import copied
 from reticent.jobs.read_audit import read_document
 from reticent.jobs.signals_file import read_signals
 from reticent.options import OWN, SHORT, AuditConfig, Options, spelled
@@ -40,7 +41,7 @@ def _of_outputs(path: Path, values: Options) -> RowSpec:
     outputs = read_signals(path, config.group_by)
     try:
         problem = outputs.problem()
-        judged = problem.among(audited(problem, config))
+        judged = problem.among(audited(problem, copied(problem)))
         shared = Shared.of_outputs(problem, runnable(judged, config)[0], config.confidence)
         return RowSpec(path.stem, config, shared, outputs=outputs)
     except ReticentError as error:

@@ -97,7 +97,7 @@ class Ready:
 
     def doubts(self) -> list[str]:
         """Say what there is to know of the model and its records before anything is trained."""
-        return [*filter(None, [self.untaught]), *say.doubts(self.no_sign, by_default=self.by_default)]
+        return [*filter(None, [self.untaught]), *say.doubts(self.no_sign, by_default=self.by_default, early=True)]
 
     @property
     def target(self) -> int:

@@ -67,7 +67,7 @@ class Moments:
         """Degrees of freedom of a variance over records and models, ``(G,)``; over records alone for one target."""
         targets = len(self.observed)
         known = np.maximum(1.0, self.records - 2.0)
-        return np.minimum(known, targets - 1) if targets > 1 else known
+        return np.asarray(np.minimum(known, targets - 1)) if targets > 1 else known
 
 
 def share_interval(

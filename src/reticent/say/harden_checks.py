@@ -39,8 +39,9 @@ def no_sign(found: Area) -> str:
             "exchanged?"
         )
     return (
-        f"By its loss alone, the given model shows no sign of having been trained on these members {how}: either it was "
-        "trained on others, or it generalises so well that there is little to repair. Check that these are its members."
+        f"By its loss alone, the given model shows no sign of having been trained on these members {how}: either it "
+        "was trained on others, or it generalises so well that there is little to repair. Check that these are its "
+        "members."
     )
 
 

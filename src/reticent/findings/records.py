@@ -68,7 +68,6 @@ BLOCK = 2**13
 
 
 OF_UNITS = (
-    "label_name",
     "exposure",
     "exposure_error",
     "distance",
@@ -86,6 +85,7 @@ OF_UNITS = (
     "margin_out",
     "models_in",
     "models_out",
+    "label_name",
 )
 """The columns of ``records.csv`` that ``units.csv`` has too, between the number of a unit's records and its groups."""
 

@@ -159,7 +159,7 @@ def sentence(said: Verdict, audits: Sequence[Audit], what: str = "record") -> st
             f"{percent(said.auc)} of pairs; chance is 50 %."
         )
     if said.unequal is not None and said.unequal.tpr is not None:
-        return f"{_finds(said, what)}; up to {_share(said, said.unequal.tpr)} with permuted membership."
+        return f"{_finds(said, what)}; up to {_share(said, said.unequal.tpr)} would be, if nothing leaked."
     return f"{_finds(said, what)}; chance is {guessing(said)}."
 
 

@@ -142,8 +142,8 @@ def _point(axes: Axes, row: Row, leak: Estimate | None, at: Point, what: str) ->
         if x is not None and y is not None:
             axes.plot(x, y, color=colour, linewidth=1.1, alpha=0.55, solid_capstyle="butt", zorder=2)
     face, edge = (colour, PAPER) if filled else (PAPER, colour)
-    style: dict[str, Any] = {"color": face, "markeredgecolor": edge, "markeredgewidth": 1.4}
-    axes.plot([at[0]], [at[1]], marker, markersize=size, zorder=3 - size / 100, **style)
+    (point,) = axes.plot([at[0]], [at[1]], marker, color=face, markersize=size, zorder=3 - size / 100)
+    point.set(markeredgecolor=edge, markeredgewidth=1.4)
 
 
 def _axes(axes: Axes, axis: str, chance: float | None, is_auc: bool) -> None:

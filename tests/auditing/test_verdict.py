@@ -239,7 +239,14 @@ def test_what_an_attack_guesses_excludes_less():
 def test_of_records_in_unequal_shares_only_what_goes_beyond_permuted_membership_is_a_leak():
     seen, low, same = made(), made(area=(0.5, 0.46, 0.54), tpr=(0.01, 0.0, 0.02)), made(tpr=(0.06, 0.045, 0.07))
     found = judged([seen], [low])
-    assert (found.leak, found.shown_by, found.chance) == ("found", ("auc", "tpr"), 0.02)
+    assert (found.leak, found.shown_by, found.chance) == ("found", ("auc", "tpr"), 0.01)
+    assert (found.unequal.auc, found.unequal.tpr) == (0.54, 0.02)
+    told = spoken(found, [seen], Population(models=64))
+    assert told.sentence == (
+        "An attacker who accepts 1 false alarm in 100 finds 6.6 % of the training records; up to 2.0 % would be, if "
+        "nothing leaked."
+    )
+    assert "lira reaches an AUC of up to 0.540, and up to 2.0 % found at that rate of false alarms." in told.detail
     for nulls in ([same], [made("rmia", area=(0.5, 0.46, 0.54))], []):
         said = judged([seen], nulls)
         assert (said.leak, said.reason) == ("cannot tell", "unequal-shares")

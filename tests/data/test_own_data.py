@@ -1,12 +1,13 @@
 """A user's own files: every form that is taken, and the words with which others are refused."""
 
 import gzip
+import subprocess
 import sys
 
 import numpy as np
 import pytest
 
-from reticent.data import conversion
+from reticent.data import conversion, delimited
 from reticent.data.load import load, of_python
 from reticent.errors import (
     CorruptFileError,
@@ -386,8 +387,11 @@ def test_another_separator_is_hinted_at(rows, tmp_path):
     path = tmp_path / "data.csv"
     path.write_text(f"a;b;label\n{rows}\n{rows}\n")
     for label in (None, "label"):
-        with pytest.raises((InputError, CorruptFileError), match="seem to be separated by semicolons, expected commas"):
+        with pytest.raises((InputError, CorruptFileError), match="separated by semicolons, expected commas") as caught:
             load(path, label=label)
+    command = str(caught.value).split("for example by ")[1].replace("FILE", path.name)  # What is advised, works.
+    subprocess.run(command, shell=True, check=True, cwd=tmp_path)
+    assert delimited.read(tmp_path / "NEW.csv")[0] == ["a", "b", "label"]
 
 
 @pytest.mark.parametrize(

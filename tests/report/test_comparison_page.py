@@ -16,7 +16,7 @@ from reticent.findings.comparison import PairTest, Role, Row
 from reticent.findings.numbers import Statistic
 from reticent.report import svg
 from reticent.report.kinds.comparison import difference, measure, ordered
-from reticent.report.pictures.comparison import NAMED, _join, _steps, front, panel
+from reticent.report.pictures.comparison import NAMED, _join, _point, _steps, front, kind, panel
 from reticent.say.controls import remark
 
 HOSTILE = "\u202eevil</script><script>alert(1)</script><img src=x onerror=alert(2)>\"'&|`\n\u0000 😀 {{ 7 * 7 }}"
@@ -144,6 +144,20 @@ def test_pictures_name_every_row_and_say_every_number(compared):
             value = row[key]["mean"]
             written = f"{value:.3f}" if key == "auc" else f"{100 * value:.1f}\u00a0%"
             assert re.search(rf"{re.escape(row['name'])}: accuracy [\d.]+\u00a0%, {re.escape(written)}", description)
+
+
+def test_points_that_coincide_are_both_seen(compared):
+    with svg.drawing():
+        _, axes = svg.canvas(300)
+        for row in typed(compared).rows:
+            _point(axes, row, row.auc, (0.9, 0.6), kind(typed(compared), row))
+        points = [line for line in axes.lines if line.get_marker() != "None"]
+    assert len(points) == len(compared["rows"])
+    hollow, filled = ([one for one in points if (one.get_color() == svg.PAPER) is side] for side in (True, False))
+    assert len(hollow) == sum(row["role"] == "control" for row in compared["rows"]) > 0
+    assert max(one.get_zorder() for one in hollow) < min(one.get_zorder() for one in filled)
+    width = hollow[0].get_markeredgewidth()
+    assert min(one.get_markersize() for one in hollow) > max(one.get_markersize() for one in filled) + width
 
 
 def test_labels_do_not_overlap_in_the_drawing(compared):

@@ -130,6 +130,7 @@ def test_a_disk_that_is_full_at_the_last_file_leaves_what_was_there(tmp_path, sm
     [
         (errno.ENOSPC, "free some space"),
         (errno.EACCES, "a folder that you may write to"),
+        (errno.ENOENT, "nothing can be made there: choose another folder"),
         (errno.EIO, "choose another"),
     ],
 )
@@ -192,4 +193,6 @@ def test_a_full_disk(tmp_path, monkeypatch, small, rows):
     )
     with pytest.raises(StoreError, match="No space left on device: free some space there"):
         write_report(tmp_path, small, rows[:2])
+    with pytest.raises(StoreError, match="No space left on device: free some space there"):
+        files.write_files(tmp_path / "a" / "out", {"records.csv": "1"})  # Nor is a folder left that was made for it.
     assert list(tmp_path.iterdir()) == []

@@ -36,7 +36,7 @@ from reticent.auditing.intervals import tail
 from reticent.auditing.roc import threshold_rate
 from reticent.errors import InputError
 from reticent.findings.attack import Audit, TargetAudit
-from reticent.findings.audit import Leak, Reason, Verdict
+from reticent.findings.audit import Leak, Reason, Unequal, Verdict
 from reticent.findings.base import Interval
 from reticent.findings.group_limits import ExposedGroup
 from reticent.findings.numbers import Estimate, OverallRate, PairedDifference, Statistic
@@ -86,9 +86,15 @@ class _Judged:
         expected = 1.0 if self.rate is None else expected_fpr(self.audit, self.rate.fpr)
         if not self.unequal:
             return 0.5, expected
+        reach = self.reach
+        return (1.0, 1.0) if reach is None else (reach.auc, 1.0 if reach.tpr is None else max(expected, reach.tpr))
+
+    @property
+    def reach(self) -> Unequal | None:
+        """How far it reaches with permuted membership."""
         if self.null is None:
-            return 1.0, 1.0
-        return max(0.5, self.null.auc[1]), 1.0 if self.null.tpr is None else max(expected, self.null.tpr[1])
+            return None
+        return Unequal(auc=max(0.5, self.null.auc[1]), tpr=None if self.null.tpr is None else self.null.tpr[1])
 
     @property
     def enough(self) -> bool:
@@ -179,7 +185,7 @@ def verdict(audits: Sequence[Audit], nulls: Sequence[Audit] | None = None) -> Ve
         fpr=fpr,
         tpr=None if rate is None or rate.tpr is None else rate.tpr.mean,
         tpr_interval=best.tpr,
-        chance=None if fpr is None or best.audit.excess is not None else best.least[1],
+        chance=None if fpr is None or best.audit.excess is not None else expected_fpr(best.audit, fpr),
         tied=None if rate is None else rate.tied,
         auc=best.audit.auc.mean,
         auc_interval=best.auc,
@@ -187,6 +193,7 @@ def verdict(audits: Sequence[Audit], nulls: Sequence[Audit] | None = None) -> Ve
         leak=leak,
         reason=reason,
         shown_by=((Statistic.AUC,) * best.by_auc + (Statistic.TPR,) * best.by_tpr) if best.found else (),
+        unequal=best.reach,
         excess=best.audit.excess,
         wrong_sign=tuple(one.audit.name for one in judged if one.backwards),
     )

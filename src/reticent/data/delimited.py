@@ -23,10 +23,14 @@ if TYPE_CHECKING:
 SUFFIXES = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 CODE = re.compile(r'[,"\t\r\n ][+-]?0[0-9]')
 """How a code such as 01 begins, behind what may stand before a cell."""
+ANEW = (
+    'write the file anew, for example by python3 -c "import csv, sys; csv.writer(sys.stdout).writerows('
+    "csv.reader(sys.stdin, delimiter='{}'))\" < FILE > NEW.csv"
+)
 SEPARATORS = {
-    ";": "semicolons, expected commas: save the file with commas",
+    ";": f"semicolons, expected commas: {ANEW.format(';')}",
     "\t": "tabs, expected commas: call the file .tsv",
-    "|": "bars, expected commas: save the file with commas",
+    "|": f"bars, expected commas: {ANEW.format('|')}",
     ",": "commas, expected tabs: call the file .csv",
 }
 

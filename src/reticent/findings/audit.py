@@ -50,6 +50,16 @@ class Reason(StrEnum):
     UNEQUAL = "unequal-shares"
 
 
+class Unequal(Finding):
+    """How far an attack reaches where nothing leaks and records are in very different shares of the models.
+
+    The upper limits of what it finds with the membership permuted among the models, record by record.
+    """
+
+    auc: Share
+    tpr: Share | None = None
+
+
 class Verdict(Finding):
     """What an audit says, in one sentence and its numbers."""
 
@@ -88,6 +98,9 @@ class Verdict(Finding):
     "What `leak` rests on."
     shown_by: tuple[Statistic, ...] = ()
     "The figures of `attack` that are more than chance by themselves."
+    unequal: Annotated[Unequal | None, LeftOut] = None
+    """Only where records are in very different shares of the models: how far `attack` reaches where nothing leaks. Only
+    what it finds beyond that is a leak. `null` too where membership cannot be permuted."""
     excess: Annotated[Excess | None, LeftOut] = None
     """Only where members and non-members differ without the model: what `attack` finds beyond that, which is all that
     `leak` rests on."""

@@ -25,6 +25,7 @@ ADVICE = {
     errno.EACCES: "choose a folder that you may write to",
     errno.EPERM: "choose a folder that you may write to",
     errno.EROFS: "choose a folder on a disk that can be written to",
+    errno.ENOENT: "nothing can be made there: choose another folder",
     errno.ENOTDIR: "a file stands where a folder should be: move it away, or choose another folder",
     errno.EEXIST: "a file stands where a folder should be: move it away, or choose another folder",
     errno.EISDIR: "a folder stands where the file should be: move it away, or choose another folder",
@@ -44,8 +45,7 @@ def make_folder(folder: Path) -> None:
 
 def check_writable(folder: Path) -> None:
     """Write a small file where files will be written, and leave nothing behind, nor folders that were made for it."""
-    new = [one for one in (folder, *folder.parents) if not there(one)]
-    probe = _temporary(folder / "probe")
+    new, probe = _new(folder), _temporary(folder / "probe")
     try:
         make_folder(folder)
         with _held(probe, folder) as stream:
@@ -53,9 +53,18 @@ def check_writable(folder: Path) -> None:
             _save(stream)
     finally:
         _remove([probe])
-        for one in new:
-            with contextlib.suppress(OSError):  # It was not made, or another command uses it.
-                one.rmdir()
+        _remove_empty(new)
+
+
+def _new(folder: Path) -> list[Path]:
+    """List a folder and those above it that are not there yet, the inner ones first."""
+    return [one for one in (folder, *folder.parents) if not there(one)]
+
+
+def _remove_empty(folders: Iterable[Path]) -> None:
+    for one in folders:
+        with contextlib.suppress(OSError):  # It was not made, or another command uses it.
+            one.rmdir()
 
 
 def there(path: Path) -> bool:
@@ -69,9 +78,10 @@ def there(path: Path) -> bool:
 def write_files(folder: Path, files: Mapping[str, Content], gone: Sequence[Path] = ()) -> None:
     """Write files into a folder so that they appear together, in their order, as others are removed.
 
-    Where one cannot be written, as on a full disk, none appears, and what lay there before stays.
+    Where one cannot be written, as on a full disk, none appears, nor a folder for them, and what lay there before
+    stays.
     """
-    waiting: list[tuple[Path, Path]] = []
+    waiting, new = list[tuple[Path, Path]](), _new(folder)
     try:
         make_folder(folder)
         with contextlib.ExitStack() as held:
@@ -86,6 +96,7 @@ def write_files(folder: Path, files: Mapping[str, Content], gone: Sequence[Path]
         _sync(folder)
     finally:
         _remove([temporary for temporary, _ in waiting])
+        _remove_empty(new)  # Where files appeared, it is not empty.
 
 
 def move_files(files: Sequence[Path], folder: Path) -> None:

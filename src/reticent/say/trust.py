@@ -3,6 +3,7 @@
 from reticent.findings.audit import Control, Detectable, NonAdaptive
 from reticent.findings.numbers import Lower
 from reticent.rounding import decimals, fraction, level, percent
+from reticent.say.grammar import agree, listed
 
 NULL = "With permuted membership, where there is nothing to find,"
 
@@ -13,17 +14,18 @@ def control(found: Control, *, unequal: bool) -> Control:
 
 
 def _control(found: Control, *, unequal: bool) -> str:
+    differ = f"{NULL} {listed(found.differ)} {agree(len(found.differ), 'differs', 'differ')} from chance"
     if found.differ and unequal:
         return (
-            f"{NULL} {', '.join(found.differ)} still differ from chance: records that are in more of the models are "
-            "told by what they are. Only what the audit finds beyond that is a leak. Where each record is as likely a "
-            "member as any other (reticent.Membership.draw), there is no such difference."
+            f"{differ}: records that are in more of the models are told by what they are. Only what the audit finds "
+            "beyond that is a leak. Where each record is as likely a member as any other (reticent.Membership.draw), "
+            "there is no such difference."
         )
     if found.differ:
         return (
-            f"{NULL} {', '.join(found.differ)} still differ from chance: the numbers of this audit cannot be trusted. "
-            "Run reticent selftest; if it passes, look for records that occur several times, or for signals that were "
-            "not computed by the models they are said to be of."
+            f"{differ}: the numbers of this audit cannot be trusted. Run reticent selftest; if it passes, look for "
+            "records that occur several times, or for signals that were not computed by the models they are said to be "
+            "of."
         )
     said = f"{NULL} no attack does better than chance."
     return said if found.detectable is None else f"{said} {detectable(found.detectable)}"

@@ -37,9 +37,8 @@ CONCLUSIONS = {
     "counted against it in the other, so a leak is not excluded.",
     Reason.WEAK_ATTACKS: f"{NOTHING}, but none of those that were tried compares models that were trained on a record "
     "with models that were not: they miss most of a leak, so none is excluded.",
-    Reason.UNEQUAL: "Records are in very different shares of the models, so that an attack may tell members by what "
-    "records they are. None is shown to find more than it does with the membership permuted, which keeps the shares. "
-    "So no leak is shown, and none is excluded.",
+    Reason.UNEQUAL: "No attack is shown to find more than it does with the membership permuted among the models, so no "
+    "leak is shown. None is excluded either, since records are in very different shares of the models.",
 }
 """What is concluded where no leak is found."""
 OPEN = {
@@ -82,6 +81,7 @@ def spoken(
     detail = [
         *_learners(said, population),
         *_intervals(said, best, what),
+        *_beside_permuted(said),
         *_more_than_chance(said, what),
         *_basis(said, best, audits),
         *_backwards(said, audits, population),
@@ -158,6 +158,8 @@ def sentence(said: Verdict, audits: Sequence[Audit], what: str = "record") -> st
             f"Given a training {what} and another {what}, an attacker tells which is which in "
             f"{percent(said.auc)} of pairs; chance is 50 %."
         )
+    if said.unequal is not None and said.unequal.tpr is not None:
+        return f"{_finds(said, what)}; up to {_share(said, said.unequal.tpr)} would be, if nothing leaked."
     return f"{_finds(said, what)}; chance is {guessing(said)}."
 
 
@@ -202,9 +204,10 @@ def counted(said: Verdict, what: str) -> list[str]:
 def odds(said: Verdict) -> tuple[int, int, int] | None:
     """Count of how many records, and of how many others, so many are found and so many taken for them.
 
-    None where that cannot be told: equal scores flag fewer than the rate, and a blind excess is judged by itself.
+    None where that cannot be told: equal scores flag fewer than the rate, and where chance alone finds more than the
+    rate, only the difference counts.
     """
-    if said.tpr is None or not said.fpr or said.tied or said.excess is not None:
+    if said.tpr is None or not said.fpr or said.tied or said.excess is not None or said.unequal is not None:
         return None
     base = max(1000, round(10 / said.fpr))
     return base, round(base * said.tpr), round(base * guessed(said))
@@ -358,6 +361,19 @@ def _conclusion(said: Verdict) -> list[str]:
     if said.reason in {Reason.SHIFT, Reason.UNCOMPARED, Reason.MORE_THAN_SHIFT}:
         return [blind.beyond(said), blind.conclusion(said)]
     return [] if said.leak is Leak.FOUND else [CONCLUSIONS[said.reason or Reason.TOO_SMALL]]
+
+
+def _beside_permuted(said: Verdict) -> list[str]:
+    """Say how far the attack reaches where nothing leaks, with records in unequal shares of the models."""
+    if said.unequal is None:
+        return []
+    tpr = said.unequal.tpr
+    found = "" if tpr is None else f", and up to {_share(said, tpr)} found at that rate of false alarms"
+    return [
+        "Records are in very different shares of the models, so that members are told by what they are, too: with the "
+        f"membership permuted among the models, where nothing leaks, {said.attack} reaches an AUC of up to "
+        f"{fraction(said.unequal.auc)}{found}."
+    ]
 
 
 def _more_than_chance(said: Verdict, what: str) -> list[str]:

@@ -16,12 +16,13 @@ from reticent.report.svg import INK, MUTED, PAPER, RULE, SERIES, canvas, drawing
 from reticent.rounding import decimals, level, percent
 
 MARKERS = {
-    "recipe": ("o", SERIES[0], True),
-    "baseline": ("s", INK, True),
-    "control": ("o", SERIES[1], False),
-    "non-adaptive": ("D", SERIES[3], False),
+    "recipe": ("o", SERIES[0], True, 8.0),
+    "baseline": ("s", INK, True, 7.0),
+    "control": ("o", SERIES[1], False, 12.0),
+    "non-adaptive": ("D", SERIES[3], False, 9.5),
 }
-"""Kind of row -> shape, colour and whether it is filled."""
+"""Kind of row -> shape, colour, whether it is filled, and size: hollow ones are the larger, and lie below filled ones,
+so that both are seen where two coincide."""
 NAMED = 14
 """Most points that are labelled by name; more are numbered."""
 HEIGHT = 340
@@ -135,16 +136,14 @@ def _join(axes: Axes, shown: Mapping[int, Row], points: Mapping[int, Point]) -> 
 
 
 def _point(axes: Axes, row: Row, leak: Estimate | None, at: Point, what: str) -> None:
-    marker, colour, filled = MARKERS[what]
+    marker, colour, filled, size = MARKERS[what]
     across, up = _ends(row.accuracy.non_members), _ends(leak)
     for x, y in ((across, (at[1], at[1])), ((at[0], at[0]), up)):
         if x is not None and y is not None:
             axes.plot(x, y, color=colour, linewidth=1.1, alpha=0.55, solid_capstyle="butt", zorder=2)
     face, edge = (colour, PAPER) if filled else (PAPER, colour)
-    size = 8 if marker == "o" else 7
-    axes.plot(
-        [at[0]], [at[1]], marker, markersize=size, color=face, markeredgecolor=edge, markeredgewidth=1.4, zorder=3
-    )
+    (point,) = axes.plot([at[0]], [at[1]], marker, color=face, markersize=size, zorder=3 - size / 100)
+    point.set(markeredgecolor=edge, markeredgewidth=1.4)
 
 
 def _axes(axes: Axes, axis: str, chance: float | None, is_auc: bool) -> None:
@@ -170,7 +169,7 @@ def _axes(axes: Axes, axis: str, chance: float | None, is_auc: bool) -> None:
 
 def _legend(figure: Figure, kinds: set[str]) -> None:
     entries: list[Any] = []
-    for what, (marker, colour, filled) in MARKERS.items():
+    for what, (marker, colour, filled, _) in MARKERS.items():
         if what in kinds:
             face, edge = (colour, PAPER) if filled else (PAPER, colour)
             (handle,) = figure.axes[0].plot(

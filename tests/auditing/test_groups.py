@@ -284,10 +284,10 @@ def test_perfect_and_constant_scores_give_finite_numbers():
     assert blind.auc.mean == 0.5
     assert 0.8 < perfect.auc.interval[0] < 1 == perfect.auc.interval[1]
     assert (perfect.stands_out, blind.stands_out) == ("more", "less")
-    assert 0 < perfect.difference.p < 1e-6
+    assert 0 < perfect.difference.p < 1e-4
     # All of the second group have one score, below the threshold.
     assert (blind.tpr.mean, blind.tpr.interval[0]) == (0, 0)
-    assert 0.01 < blind.tpr.interval[1] < 0.1
+    assert 0.01 < blind.tpr.interval[1] < 0.2
 
 
 def test_one_group_cannot_be_compared():

@@ -140,7 +140,7 @@ def test_a_recipe_whose_control_is_not_as_accurate_is_not_counted_as_leaking_mor
 def test_a_small_gap_in_accuracy_is_not_hidden_by_the_number_of_tests():
     """A gap of one point, sure by itself, and not if corrected for 30 tests: it is not called equal."""
     members = np.random.default_rng(1).random((12, 600)) < 0.5
-    rows = _rows(members, near=-0.009 + 0.01 * np.random.default_rng(3).normal(size=12))
+    rows = _rows(members, near=-0.009 + 0.007 * np.random.default_rng(3).normal(size=12))
     told = written(compare(rows, fpr=0.1, rng=np.random.default_rng(0), replicates=200))
     (pair,) = [
         p for p in told["pairs"] if {p["first"], p["second"]} == {"smooth", "early"} and p["statistic"] == "accuracy"

@@ -10,10 +10,11 @@ is, so the interval keeps their shape (an AUC's is made of the variance alone) a
 
     V = var(mean over the same targets, records redrawn) + max(0, 2 s^2 - mean s*^2) / T,
 
-``s^2`` being the variance between targets and ``s*^2`` the same in a replicate. Where the second term rules, few
-targets say little about the next one, and Student's quantile with Satterthwaite's degrees of freedom replaces the
-normal one. With two to four targets that differ much the interval is still too short (two: 84 % in place of 95 % in a
-simulation, see the tests).
+``s^2`` being the variance between targets and ``s*^2`` the same in a replicate. Whether models differ is seen from the
+spread of T targets alone, so Student's quantile with T - 1 degrees of freedom replaces the normal one, also where the
+second term comes out as 0: few targets often look alike by chance. (Satterthwaite's degrees by the share of the second
+term take that for knowledge: of five models that differ as much as records make them, 9 % of AUCs were above, or below,
+their interval on one side in place of 2.5 %, and 3 % in place of 0.25 %.)
 """
 
 import copy
@@ -120,9 +121,8 @@ class Variance:
 
     @property
     def freedom(self) -> float:
-        """Satterthwaite's degrees of freedom; `MANY` where the spread between models does not matter."""
-        share = self.by_models / self.total if self.by_models > 0 else 0.0
-        return (self.targets - 1) / share**2 if share**2 * MANY > self.targets - 1 else MANY
+        """Degrees of freedom of Student's law: those of a spread between targets; `MANY` for one target."""
+        return self.targets - 1.0 if self.targets > 1 else MANY
 
     def student(self, confidence: float) -> float:
         """Divide Student's quantile by the normal one."""

@@ -8,7 +8,7 @@ are sums over the records' influences h (how far the statistic of target t moves
 
 So many groups of records cost as much as one pass over all of them, no random number is drawn, and a group of few
 records has an interval on the scale that suits it instead of one cut off at the replicates' ends. Degrees of freedom
-are Satterthwaite's: ``records - 2`` for the first part, ``T - 1`` for the second.
+are the fewer of ``records - 2`` and ``T - 1`` (why not Satterthwaite's: see `bootstrap`).
 """
 
 from dataclasses import dataclass
@@ -60,18 +60,14 @@ class Moments:
 
     def variance(self) -> tuple[Floats, Floats]:
         """Return the variance of the mean, ``(G,)``, and its degrees of freedom."""
-        models = self.by_models()
-        return self.mean + models, freedom([(self.mean, self.records - 2), (models, len(self.observed) - 1)])
+        return self.mean + self.by_models(), self.freedom
 
-
-def freedom(parts: list[tuple[Floats, Floats | Ints | int]]) -> Floats:
-    """Combine the degrees of freedom of a variance's parts (Satterthwaite 1946).
-
-    Of parts ``(G,)``; at least 1, and as many as can be where the variance is 0.
-    """
-    total = np.sum([part for part, _ in parts], axis=0)
-    below = np.sum([part**2 / np.maximum(own, 1) for part, own in parts], axis=0)
-    return np.maximum(1.0, np.where(below > 0, total**2 / np.where(below > 0, below, 1.0), 1e9))
+    @property
+    def freedom(self) -> Floats:
+        """Degrees of freedom of a variance over records and models, ``(G,)``; over records alone for one target."""
+        targets = len(self.observed)
+        known = np.maximum(1.0, self.records - 2.0)
+        return np.asarray(np.minimum(known, targets - 1)) if targets > 1 else known
 
 
 def share_interval(

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from reticent.arrays import Bools, Floats, Ints
-from reticent.auditing.crossed_variance import Moments, freedom, share_interval
+from reticent.auditing.crossed_variance import Moments, share_interval
 from reticent.auditing.group_rates import Seen, seen
 from reticent.auditing.groups import FEWEST, against_others, careful
 from reticent.auditing.intervals import area_interval, tail
@@ -133,9 +133,8 @@ def _seen(
 def _ends(area: Moments, chosen: Ints, pairs: Ints, confidence: float) -> Iterator[tuple[float, float]]:
     """Bound each chosen group's AUC."""
     variance, free = area.variance()
-    own, models = careful(area, chosen), area.by_models()[chosen]
-    ample = freedom([(own, area.records[chosen] - 2), (models, len(area.observed) - 1)])
-    arms = -stdtrit(ample, tail(confidence)) * np.sqrt(own + models)
+    ample = careful(area, chosen) + area.by_models()[chosen]
+    arms = -stdtrit(free[chosen], tail(confidence)) * np.sqrt(ample)
     for g, arm in zip(chosen.tolist(), arms.tolist(), strict=True):
         value = float(area.value[g])
         low, high = area_interval(value, float(variance[g]), float(free[g]), int(pairs[g]), confidence)

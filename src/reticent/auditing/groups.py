@@ -21,7 +21,7 @@ from scipy.special import bdtr, stdtr, stdtrit
 from reticent import checks
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.comparison.multiple import holm
-from reticent.auditing.crossed_variance import Moments, freedom, share_interval
+from reticent.auditing.crossed_variance import Moments, share_interval
 from reticent.auditing.exposure import Exposure, Masked
 from reticent.auditing.group_rates import Seen, seen
 from reticent.auditing.intervals import area_interval, tail
@@ -179,10 +179,8 @@ def against_others(area: Moments, chosen: Ints) -> tuple[Floats, Floats, Floats]
     rest_each, rest_mean = _others(each * weight**2) / others**2, _others(mean * weight**2) / others**2
     records = area.records[chosen]
     moments = Moments(observed - rest, each + rest_each, mean + rest_mean, records)
-    own, models = careful(area, chosen), moments.by_models()
-    variance = own + rest_mean + models
-    parts = [(own, records - 2), (rest_mean, records.sum() - records - 2), (models, len(observed) - 1)]
-    return moments.value, variance, freedom(parts)
+    variance = careful(area, chosen) + rest_mean + moments.by_models()
+    return moments.value, variance, moments.freedom
 
 
 def careful(area: Moments, chosen: Ints) -> Floats:

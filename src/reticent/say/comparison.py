@@ -201,8 +201,8 @@ def limits(document: Comparison, *, several: bool = True) -> list[str]:
         lines.append("One model of each recipe was audited: how much another training run would differ is not known.")
     elif document.targets is not None and 1 < document.targets < ENOUGH_TARGETS:
         lines.append(
-            f"Only {document.targets} models of each recipe were audited: intervals over so few are too short to be "
-            f"relied on. Audit {ENOUGH_TARGETS} or more."
+            f"Only {document.targets} models of each recipe were audited: how much models differ is hardly known from "
+            f"so few, so only a large difference could be shown. Audit {ENOUGH_TARGETS} or more."
         )
     if fpr is not None and document.rows[0].tpr is None:
         lines.append(f"Nothing can be said at a false positive rate of {level(fpr)}: the audits are too small for it.")

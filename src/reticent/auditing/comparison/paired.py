@@ -2,8 +2,8 @@
 
 What the two share (which records are hard, which model got which half) cancels in the difference of each target, so
 the interval of the difference is narrower than the two intervals suggest. Its variance is that of
-`reticent.auditing.bootstrap`, models crossed with records, of the differences; the interval is Student's, so that it
-excludes 0 exactly where the p-value is below one minus the confidence.
+`reticent.auditing.bootstrap`, models crossed with records, of the differences; the interval is Student's, with a degree
+of freedom fewer than there are models, and excludes 0 exactly where the p-value is below one minus the confidence.
 """
 
 import numpy as np

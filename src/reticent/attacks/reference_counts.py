@@ -48,7 +48,7 @@ def guessed(short: NDArray[np.bool_], members: NDArray[np.bool_]) -> float:
 
 
 def require(method: str, needs: Needs, membership: Membership, targets: Rows, references: Rows) -> None:
-    """Check that targets have the references that an attack needs, for all but `MOST_GUESSED` of either kind of records.
+    """Check that targets have what an attack needs, for all but `MOST_GUESSED` of the members and of the non-members.
 
     Where each record is in one model, say, no member has an IN reference, and all others have.
     """

@@ -450,12 +450,14 @@ def test_of_a_few_records_that_no_model_was_trained_on_attacks_guess(brought):
     assert list(done.scores) == list(whole.scores)
     assert done.ids.tolist() == list(range(RECORDS))
     told = {one["name"]: one.get("guessed") for one in done.document["attacks"]}
-    assert told == dict.fromkeys(["lira", "rmia", "bavaria", "learned"], 3 / RECORDS) | {"loss": None}
+    share = 3 * MODELS / (~lacking(brought, FEW)["membership"]).sum()
+    assert told["loss"] is None
+    assert [told[name] for name in ("lira", "rmia", "bavaria", "learned")] == [pytest.approx(share)] * 4
     for name in ("lira", "rmia", "bavaria", "learned"):
         others = np.delete(done.scores[name], FEW, axis=1)
         assert (done.scores[name][:, FEW] == np.median(others, axis=1, keepdims=True)).all()
     (said,) = (one for one in done.document["verdict"]["cannot_say"] if "It guesses there" in one)
-    assert "(lira 2.5 %, rmia 2.5 %, bavaria 2.5 % and learned 2.5 % of its answers)" in said
+    assert "(lira 4.9 %, rmia 4.9 %, bavaria 4.9 % and learned 4.9 % of members or non-members)" in said
     assert "guessed" not in str(whole.document)
 
 
@@ -504,6 +506,17 @@ def test_coins_of_any_share_tell_no_members_where_nothing_leaks(models, share):
     assert leak["verdict"]["auc"] > 0.85
 
 
+@pytest.mark.parametrize("held", [1, 9])
+def test_no_attack_guesses_all_members_or_all_others(held):
+    """Of ten parts, each model holds its own, or all others: then only members, or only others, lack references."""
+    brought = independent(10, 0.0, 0, records=1000)
+    parts = np.arange(1000) // 10 % 10
+    brought["membership"] = (np.arange(10)[:, None] == parts) if held == 1 else (np.arange(10)[:, None] != parts)
+    with pytest.raises(TooFewReferencesError):
+        run(brought, attacks="lira")
+    assert run(brought).document["verdict"]["leak"] == "cannot tell"
+
+
 def test_records_that_are_members_for_what_they_are_show_no_leak():
     found = []
     for seed in range(6):
@@ -531,7 +544,7 @@ def test_other_options_are_a_remedy_only_where_they_need_less(brought):
         run(two, attacks="learned")
     membership[:, :60] = np.arange(MODELS)[:, None] > 0  # For the first model there is no OUT reference.
     with pytest.raises(TooFewReferencesError, match=r"target 0 has fewer for 60 of 120 .* of these 8$"):
-        run(two, attacks="lira")
+        run(two, attacks="lira", targets=[0])
 
 
 def test_classes_can_be_said_where_margins_do_not_show_them(brought):

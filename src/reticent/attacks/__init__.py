@@ -135,7 +135,8 @@ def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
         is the median of its others: a guess, since whose member the record is has no part in that.
 
     Raises:
-        TooFewReferencesError: a target has too few references, or would guess more than 20 % of its records.
+        TooFewReferencesError: a target has too few references, or more than 20 % of the members, or of the others,
+            would be guessed.
         InputError: the problem lacks what the attack needs, or the attack looks at what its entry does not declare.
         ShapeError: the attack broke its contract.
         NonFiniteError: a score is NaN or infinite.

@@ -13,8 +13,8 @@ Counts = NDArray[np.int64]
 UNFAIR, MATERIAL = 1e-6, 1.5
 """How improbable under fair draws, and how many times as large, a variance of counts is that is refused."""
 MOST_GUESSED = 0.2
-"""The largest share of a target's records that an attack guesses, having no references of one kind for them: what it
-finds is understated by as much. Independent halves of 5 models leave 13 % of the records so, those of 8 models 2 %."""
+"""The largest share of the members, or of the non-members, that an attack guesses, having no references of one kind for
+them: what it finds is understated by as much. With independent halves of 5 models that is 13 %, with 8 models 2 %."""
 CHEAPEST = Needs(references_out=1)
 """What any attack needs that compares models and has options, with those that need least."""
 
@@ -42,8 +42,16 @@ def unreferenced(needs: Needs, membership: Membership, targets: Rows, references
     return short if short.any() else None
 
 
+def guessed(short: NDArray[np.bool_], members: NDArray[np.bool_]) -> float:
+    """Tell which share of the members, or of the non-members if that is more, is guessed, over all targets."""
+    return max(float((short & kind).sum() / max(kind.sum(), 1)) for kind in (members, ~members))
+
+
 def require(method: str, needs: Needs, membership: Membership, targets: Rows, references: Rows) -> None:
-    """Check that every target has as many references as an attack needs, for all but `MOST_GUESSED` of its records."""
+    """Check that targets have what an attack needs, for all but `MOST_GUESSED` of the members and of the non-members.
+
+    Where each record is in one model, say, no member has an IN reference, and all others have.
+    """
     for target in targets:
         others = int(np.count_nonzero(references != target))
         if others < needs.references:
@@ -52,7 +60,7 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
                 f"target {target}: {needs.references - others} too few. {_more(membership, references, needs)}"
             )
     short = unreferenced(needs, membership, targets, references)
-    if short is None or short.mean(axis=1).max() <= MOST_GUESSED:
+    if short is None or guessed(short, membership.of(targets)) <= MOST_GUESSED:
         return
     rows = membership.of(references)
     if len(rows) > 1 and (rows == rows[0]).all():

@@ -114,8 +114,8 @@ class Audit(Finding):
     queries: Annotated[Count | None, LeftOut] = None
     "Only of attacks that ask further questions: how often they ask a model about a record, at most."
     guessed: Annotated[Share | None, LeftOut] = None
-    """Only where there are such: the share of the answers that the attack has too few references of one kind for. They
-    count as guesses, so that what it finds is understated by as much."""
+    """Only where there are such: the share of all targets' members, or of their non-members if that is more, that have
+    too few references of one kind. They count as guesses, so that what the attack finds is understated by as much."""
     confidence: Number
     "Of every interval in this object."
     overall: Overall

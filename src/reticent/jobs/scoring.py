@@ -10,7 +10,7 @@ import numpy as np
 
 from reticent import seeds, spec
 from reticent.arrays import Bools, Floats
-from reticent.attacks import ATTACKS, importance, score, unreferenced
+from reticent.attacks import ATTACKS, importance, reference_counts, score, unreferenced
 from reticent.attacks.base import Problem
 from reticent.auditing.attack_audit import audit_attack
 from reticent.auditing.blind.baseline import Baseline
@@ -95,7 +95,8 @@ def attacked(
         calibration = _calibration(problem, attack, settings.seed)
         audit = audited(attack, scores[attack.method], problem, settings, calibration)
         unknown = unreferenced(attack, problem)
-        guessed = None if unknown is None else float(unknown.mean())
+        members = problem.membership.of(problem.targets)
+        guessed = None if unknown is None else reference_counts.guessed(unknown, members)
         audits.append(audit.with_(importance=importance(attack, problem, settings.seed), guessed=guessed))
     return Scored(tuple(audits), scores, seconds)
 

@@ -279,7 +279,7 @@ def guesses(audits: Sequence[Audit]) -> list[str]:
     told = listed([f"{one.name} {percent(one.guessed or 0.0)}" for one in some])
     return [
         f"Some records are in so few, or so many, of the models that an attack has no models of one kind to compare "
-        f"with. It guesses there ({told} of its answers), which makes a leak look smaller by about as much."
+        f"with. It guesses there ({told} of members or non-members), which makes a leak look smaller by about as much."
     ]
 
 

@@ -12,6 +12,7 @@ from reticent.attacks.random_effects import RandomEffects
 from reticent.attacks.selena_replica import SelenaReplica
 from reticent.attacks.selena_replica.discriminant import Discriminant, Sums
 from reticent.attacks.selena_replica.replicas import Seen, walk
+from reticent.auditing.verdict import verdict
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ShapeError, TooFewReferencesError
 from reticent.jobs import control
@@ -219,7 +220,7 @@ def test_the_null_control_stays_a_null_where_replicas_give_everything_away(seed)
     for spec in specs:
         audits = attacked(case, (spec,), settings).audits
         assert audits[0].auc.mean > 0.9
-        found = control.control(control.nulls(case, (spec,), settings), audits)
+        found = control.control(control.nulls(case, (spec,), settings), verdict(audits))
         assert found.passed
         assert found.attacks[0].auc.mean == pytest.approx(0.5, abs=0.03)
 

@@ -4,6 +4,7 @@ import pytest
 import reticent
 from reticent.attacks import ATTACKS
 from reticent.attacks.base import Problem
+from reticent.auditing.verdict import verdict
 from reticent.data.membership import Membership
 from reticent.errors import TooFewReferencesError
 from reticent.jobs import control
@@ -32,7 +33,7 @@ def audited(problem, seed=0):
 
 
 def null(problem, audits, seed=0):
-    found = control.control(control.nulls(problem, specs(), Settings(seed, replicates=200)), audits)
+    found = control.control(control.nulls(problem, specs(), Settings(seed, replicates=200)), verdict(audits))
     return trust.control(found, unequal=False)
 
 

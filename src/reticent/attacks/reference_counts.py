@@ -33,6 +33,8 @@ def unreferenced(needs: Needs, membership: Membership, targets: Rows, references
 
     A target's own row has no part in its row here.
     """
+    if not (needs.references_in or needs.references_out):
+        return None
     inside = np.add.reduce(membership.of(references), axis=0, dtype=np.int64)
     if needs.references_in < inside.min() and needs.references_out < len(references) - inside.max():
         return None  # even without one more reference of either kind, a target's own

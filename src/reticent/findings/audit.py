@@ -262,6 +262,7 @@ class Control(Finding):
     differ: tuple[str, ...] = ()
     "Attacks that are not at chance."
     detectable: Detectable | None = None
+    "`null` where the verdict has `unequal`."
     sentence: str = ""
     "The same, for people."
 
@@ -300,7 +301,7 @@ class AuditDocument(Document):
     non_adaptive: NonAdaptive | None = None
     "If it was asked for."
     control: Control | None = None
-    "If it was asked for."
+    "If it was asked for, or records are in very different shares of the models."
     environment: Environment = Environment()
     "All that may differ between two runs of the same audit."
 

@@ -243,14 +243,14 @@ def run(
         problem = replace(problem, inputs=given)
     first = output_facts.copied(problem)
     ids = audited(problem, first)
-    shares = output_facts.shares(problem.membership.matrix[:, ids])
+    shares = output_facts.shares(np.add.reduce(problem.membership.matrix, axis=0, dtype=np.int64)[ids], signals.models)
     contradicted = problem.membership.contradicted(first, problem.targets, ids)
     notices = [
         *signals.notices,
         *copies(groups),
-        *copied(int((first[ids] != ids).sum()), contradicted),
+        *copied(len(ids) - len(np.unique(first[ids])), contradicted),
         *one_label(signals.labels, signals.classes),
-        *unaudited(np.setdiff1d(np.arange(signals.records), ids), signals.records, first),
+        *unaudited(np.setdiff1d(np.arange(signals.records), ids), ids, first),
     ]
     facts = output_facts.population_facts(problem, shares, contradicted, notices)
     problem, partitions = problem.among(ids), tuple(partition.among(ids) for partition in partitions)
@@ -280,7 +280,7 @@ def run(
             nulls=None if shares is None else told or (),
             progress=work.tell,
         )
-        checked = None if told is None else control(told, measured.audits)
+        checked = None if told is None else control(told, measured.verdict)
     found = measured.document(
         data=output_facts.data_facts(signals, name, ids),
         population=facts,
@@ -344,13 +344,12 @@ def audited(problem: Problem, first: NDArray[np.int64]) -> NDArray[np.int64]:
     """
     matrix, every = problem.membership.matrix, np.arange(problem.signals.records)
     apart = not np.isin(problem.targets, problem.references).any()
-    held = problem.membership.of(problem.references) if apart else matrix
-    kept = ~output_facts.repeats(first, matrix)
-    if len(held) > 1 and (apart or output_facts.shares(matrix[:, kept]) is not None):
-        kept &= held.any(axis=0) & ~held.all(axis=0)
-    members = problem.membership.of(problem.targets)[:, kept]
-    judged = members.size and members.any(axis=1).all() and not members.all(axis=1).any()
-    return every[kept] if judged else every
+    compared = problem.membership.of(problem.references) if apart else matrix
+    held, kept = np.add.reduce(compared, axis=0, dtype=np.int64), ~output_facts.repeats(first, matrix)
+    if len(compared) > 1 and (apart or output_facts.shares(held[kept], len(compared)) is not None):
+        kept &= (held > 0) & (held < len(compared))
+    members = (matrix[target][kept] for target in problem.targets)
+    return every[kept] if all(row.any() and not row.all() for row in members) else every
 
 
 def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], dict[str, str]]:

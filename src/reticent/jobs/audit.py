@@ -153,7 +153,7 @@ def evaluate(job: Job, work: Work) -> Evaluated:
             unaware = non_adaptive(job, problem, measured, work)
     if job.config.control == "null":
         with work.on("control"):
-            checked = control(nulls(problem, job.attacks, settings, work.tell), measured.audits)
+            checked = control(nulls(problem, job.attacks, settings, work.tell), measured.verdict)
     return Evaluated(job, work, made, problem, measured, checked, unaware)
 
 

@@ -15,7 +15,7 @@ from reticent import seeds
 from reticent.attacks import check_references
 from reticent.attacks.base import Problem
 from reticent.auditing.intervals import tail
-from reticent.auditing.verdict import expected_fpr, verdict, widened
+from reticent.auditing.verdict import expected_fpr, widened
 from reticent.data.membership import Membership
 from reticent.errors import InputError, ReticentError
 from reticent.findings.attack import Audit
@@ -45,14 +45,14 @@ def nulls(
     ).audits
 
 
-def control(nulls: Sequence[Audit], audits: Sequence[Audit]) -> Control:
-    """Judge what was found with permuted membership, beside the audit."""
+def control(nulls: Sequence[Audit], said: Verdict) -> Control:
+    """Judge what was found with permuted membership, beside what the audit says."""
     odd = tuple(audit.name for audit in nulls if _odd(audit, len(nulls)))
     return Control(
         attacks=tuple(audit.measured for audit in nulls),
         passed=not odd,
         differ=odd,
-        detectable=_detectable(nulls, verdict(audits)),
+        detectable=None if said.unequal is not None else _detectable(nulls, said),
     )
 
 

@@ -6,6 +6,7 @@ from hashlib import blake2b
 import numpy as np
 from numpy.typing import NDArray
 
+from reticent import seeds
 from reticent.attacks.base import Problem
 from reticent.errors import InputError
 from reticent.findings.population import Data, ModelFacts, Population, Unlearned
@@ -108,13 +109,14 @@ def copied(problem: Problem) -> NDArray[np.int64]:
 
 
 def repeats(first: NDArray[np.int64], membership: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Tell which records ``(N,)`` were brought again: copies of an earlier one, in the same models or in all others.
+    """Tell which records ``(N,)`` were brought again: copies of another one, in the same models or in all others.
 
-    `first` is as `copied` gives it. Copies that other models were trained on, too, may be records that are alike.
+    `first` is as `copied` gives it. Copies that other models were trained on, too, may be records that are alike. Which
+    of several is kept is drawn: members may stand before non-members, so that the first of them is a member too often.
     """
     found, seen = np.zeros(len(first), dtype=np.bool_), set[tuple[int, bytes]]()
     sizes = np.bincount(first, minlength=len(first))
-    for record in np.flatnonzero(sizes[first] > 1).tolist():
+    for record in seeds.rng(0, "copies").permutation(np.flatnonzero(sizes[first] > 1)).tolist():
         column = membership[:, record] ^ membership[0, record]
         key = int(first[record]), column.tobytes()
         found[record] = key in seen
@@ -122,9 +124,12 @@ def repeats(first: NDArray[np.int64], membership: NDArray[np.bool_]) -> NDArray[
     return found
 
 
-def shares(matrix: NDArray[np.bool_]) -> tuple[float, float] | None:
-    """Return the least and the largest share of models trained on a record, where coins of one kind do not vary so."""
-    (models, records), shares = matrix.shape, matrix.mean(axis=0)
+def shares(held: NDArray[np.int64], models: int) -> tuple[float, float] | None:
+    """Return the least and the largest share of models that hold a record, where coins of one kind do not vary so.
+
+    `held` says how many of the models hold each record ``(N,)``.
+    """
+    records, shares = len(held), held / models
     noise = shares.mean() * (1 - shares.mean()) / models
     if models < 2 or not noise:
         return None

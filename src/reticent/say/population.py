@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from reticent.arrays import Ints
 from reticent.data.persons import person
 from reticent.data.records import listed
@@ -95,20 +97,20 @@ def repeated(duplicates: int) -> list[str]:
     ]
 
 
-def unaudited(left: Ints, records: int, first: Ints) -> list[str]:
+def unaudited(left: Ints, audited: Ints, first: Ints) -> list[str]:
     """Say which records are not audited; `first` is the earliest copy of each."""
-    again = first[left] != left
+    again, records = np.isin(first[left], first[audited]), len(first)
     told = []
     if (alone := left[~again]).size:
         told.append(
             f"{len(alone):,} of {records:,} records {agree(len(alone), 'was', 'were')} left out of every attack "
-            f"({listed(alone)}): all models were trained on {agree(len(alone), 'it', 'each')}, or none. How exposed "
-            f"{agree(len(alone), 'it is', 'they are')} is not known."
+            f"({listed(alone)}): all models to compare with were trained on {agree(len(alone), 'it', 'each')}, or "
+            f"none. How exposed {agree(len(alone), 'it is', 'they are')} is not known."
         )
     if (copies := left[again]).size:
         told.append(
             f"{len(copies):,} of {records:,} records {agree(len(copies), 'was', 'were')} left out of every attack "
-            f"({listed(copies)}): each has the label and all the answers of an earlier record, and was used to train "
+            f"({listed(copies)}): each has the label and all the answers of another record, and was used to train "
             "the same models, or exactly the others."
         )
     return told

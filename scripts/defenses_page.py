@@ -65,7 +65,8 @@ is not, and the card of `selena` measures what it adds. No setting was tuned: ea
 paper, most of them chosen for SGD and larger networks, while all rows but those of CIFAR-10 are trained by Adam (which
 undoes a factor on the loss, such as that of `ccl`: see its card), but for the tuning of `past`. For cost, `adv-reg`
 takes one step of its attack network for each of the model's, weaker than its default of three, and `selena` trains 10
-sub-models in place of 25.
+sub-models in place of 25. The intervals were computed when Satterthwaite's degrees of freedom were taken; with those of
+the models alone (docs/design.md) they would be up to 9 % wider.
 """
 
 

@@ -191,17 +191,17 @@ def test_a_rate_that_equal_scores_decide_excludes_nothing():
 
 def test_few_models_exclude_nothing_and_every_verdict_on_them_says_why():
     chance = {"area": (0.5, 0.49, 0.51), "tpr": (0.01, 0.008, 0.013)}
-    warned = "Intervals over only 4 models are too short to be relied on: audit 5 or more."
+    warned = "How much models differ is hardly known from 4: to exclude a leak, audit 5 or more."
     few = verdict([made(models=4, **chance)])
     assert few.leak == "cannot tell"
     assert warned in few.detail
-    assert "excluded" not in few.detail
+    assert "is excluded" not in few.detail
     assert any("More models would settle it" in line for line in few.cannot_say)
     found = verdict([made(models=4)])
     assert found.leak == "found"
     assert warned in found.detail
     for models in (1, 5):
-        assert "too short" not in verdict([made(models=models, **chance)]).detail
+        assert "hardly known" not in verdict([made(models=models, **chance)]).detail
 
 
 @pytest.mark.parametrize(("members", "leak"), [(2, "cannot tell"), (19, "cannot tell"), (20, "found")])

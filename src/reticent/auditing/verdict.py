@@ -18,9 +18,9 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   keeps the shares. A leak is never excluded there;
 * "found", too, if a group of records leaks, and more than the others, at limits that hold for all groups and attacks
   together (`group_limits`): a leak of few records does not show in the mean over all;
-* "cannot tell" otherwise, and wherever two to four models, whose intervals are too short, show no leak, or one model is
-  audited with fewer than `FEWEST` members or non-members; or an attack works backwards: the upper limit of its AUC is
-  below 0.5. That is a leak too, and told as one, but "found" keeps its error rate by not counting it.
+* "cannot tell" otherwise, and wherever two to four models, from which their spread is hardly known, show no leak, or
+  one model is audited with fewer than `FEWEST` members or non-members; or an attack works backwards: the upper limit of
+  its AUC is below 0.5. That is a leak too, and told as one, but "found" keeps its error rate by not counting it.
 
 The sentence quotes a figure that is more than chance by itself, where a leak is found: the TPR if any attack's is, else
 the AUC. Its attack is the one that finds most by that figure, of those under which it is more than chance if there are
@@ -59,7 +59,7 @@ ENOUGH_WORSE = 8
 
 
 def too_few(models: int) -> bool:
-    """Tell whether intervals over so many models are too short to be held to their confidence."""
+    """Tell whether models are several, and so few that their spread is hardly known."""
     return 1 < models < ENOUGH_TARGETS
 
 

@@ -40,7 +40,7 @@ ALLOWED_TOGETHER = {
     Doubt.NOT_MEASURABLE: "the audit has too few records for a rate or a group",
     Doubt.TIES: "equal scores decide a rate",
     Doubt.WEAK_ATTACKS: "no attack that compares models with and without a record was run",
-    Doubt.FEW_MODELS: "two to four models were audited, whose interval is too short",
+    Doubt.FEW_MODELS: "two to four models were audited, from which their spread is hardly known",
     Doubt.NO_ACCOUNTANT: "there is no accountant's epsilon, so there is no upper limit of epsilon",
 }
 """Doubts that ``--allow-cannot-judge`` lets pass, and what they are."""

@@ -218,11 +218,8 @@ def low_confidence(confidence: float, enough: float) -> str:
 
 
 def few_models(count: int, enough: int) -> str:
-    """Say that intervals over few models are too short."""
-    return (
-        f"{count} models were audited: the interval over so few is too short to be held to its confidence; audit "
-        f"{enough} or more"
-    )
+    """Say that little is known from few models."""
+    return f"{count} models were audited: how much models differ is hardly known from so few; audit {enough} or more"
 
 
 def epsilon_above(lower: float, limit: float, confidence: float | None) -> str:

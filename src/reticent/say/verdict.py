@@ -44,7 +44,7 @@ CONCLUSIONS = {
 OPEN = {
     Reason.TOO_SMALL: "Whether there is a leak: the intervals are too wide. More models or more records would narrow "
     "them.",
-    Reason.FEW_MODELS: "Whether there is a leak: intervals over so few models cannot be relied on. More models would "
+    Reason.FEW_MODELS: "Whether there is a leak: how much models differ is hardly known from so few. More models would "
     "settle it.",
     Reason.TIES: "Whether there is a leak: too many records have equal scores for attacks to be read at that rate.",
     Reason.FEW_RECORDS: f"Whether there is a leak: at least {FEWEST} members and {FEWEST} non-members, or more models, "
@@ -312,7 +312,8 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
     )
     if too_few(len(targets)):
         lines.append(
-            f"Intervals over only {len(targets)} models are too short to be relied on: audit {ENOUGH_TARGETS} or more."
+            f"How much models differ is hardly known from {len(targets)}: to exclude a leak, audit {ENOUGH_TARGETS} or "
+            "more."
         )
     return lines
 

@@ -307,6 +307,25 @@ def test_a_failed_control_takes_the_meaning_from_everything():
         assert one(document(control=control), max_auc=0.6).outcome == "passed"
 
 
+def test_records_in_unequal_shares_of_the_models_are_not_judged():
+    doc = document(control={"kind": "null", "passed": False})
+    doc["population"]["shares"] = [0.1, 0.9]
+    for limit in (0.51, 0.6):
+        check = one(doc, max_auc=limit, allow=list(ALLOWED))
+        assert (check.outcome, check.reason) == ("cannot judge", "unequal-shares")
+
+
+def test_what_guesses_hide_is_added_to_the_upper_limit():
+    guesses = document(attack("lira") | {"guessed": 0.1})
+    assert one(guesses, max_auc=0.58).bound == pytest.approx(0.5 + 0.07 / 0.9)
+    assert one(guesses, max_auc=0.57).outcome == "failed"
+    check = one(guesses, max_tpr={0.01: 0.02})
+    assert (check.outcome, check.bound) == ("failed", pytest.approx(0.019 / 0.9))
+    assert check.attack == "lira, its guesses allowed for"
+    low = document(attack("lira", auc=(0.42, 0.4, 0.44)) | {"guessed": 0.1})
+    assert one(low, max_auc=0.65).bound == pytest.approx(0.5 + 0.1 / 0.9)
+
+
 @pytest.mark.parametrize("interval", [[0.6, 0.4], [0.6, 0.7], [0.2, 0.3]])
 def test_an_estimate_outside_of_its_interval_is_no_pass(interval):
     doc = document()

@@ -144,8 +144,8 @@ class _Judged:
             return False
         if self.audit.excess is not None or self.unequal:
             return False
-        known = 1 - (self.audit.guessed or 0.0)  # What is guessed makes a leak look smaller.
-        return self.auc[1] - 0.5 < known * (MATERIAL_AUC - 0.5) and self.tpr[1] < known * MATERIAL_LIFT * self.rate.fpr
+        area, found = unguessed(self.audit, self.auc[1], 0.5), unguessed(self.audit, self.tpr[1])
+        return area < MATERIAL_AUC and found < MATERIAL_LIFT * self.rate.fpr
 
     @property
     def share(self) -> tuple[float, float]:
@@ -289,6 +289,11 @@ def expected_fpr(audit: Audit, fpr: float) -> float:
         if rate.fpr == fpr
     ]
     return max(fpr, sum(rates) / len(rates)) if rates else fpr
+
+
+def unguessed(audit: Audit, upper: float, chance: float = 0.0) -> float:
+    """Raise an upper limit by what guesses hide of it: they make what an attack finds smaller by about their share."""
+    return min(1.0, chance + (upper - chance) / (1 - (audit.guessed or 0.0))) if upper > chance else upper
 
 
 def widened(summary: Estimate, confidence: float, choices: int, *, area: bool = False) -> Interval:

@@ -18,6 +18,7 @@ class Outcome(StrEnum):
 class Doubt(StrEnum):
     """Why a limit cannot be judged."""
 
+    UNEQUAL_SHARES = "unequal-shares"
     FAILED_CONTROL = "failed-control"
     RECORDS_DIFFER = "records-differ"
     LOW_CONFIDENCE = "low-confidence"

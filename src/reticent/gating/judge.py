@@ -1,13 +1,14 @@
 """All limits of a gate, held against an audit."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import isclose
 from typing import Any
 
 from scipy.special import stdtrit
 
 from reticent.auditing.intervals import clopper_pearson
-from reticent.auditing.verdict import ENOUGH_TARGETS, contradicted, expected_fpr, too_few, widened
+from reticent.auditing.verdict import ENOUGH_TARGETS, contradicted, expected_fpr, too_few, unguessed, widened
 from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument, Grouping
 from reticent.findings.epsilon import EpsilonAudit
@@ -47,6 +48,8 @@ def judge(document: AuditDocument, limits: Limits) -> Gate:
 def _doubts(document: AuditDocument) -> list[Objection]:
     """Find what would take the meaning from low numbers, or from all numbers, of an audit."""
     found, population = list[Objection](), document.population
+    if population.shares is not None:
+        found.append(Objection(Doubt.UNEQUAL_SHARES, say.UNEQUAL_SHARES, fatal=True))
     if document.control is not None and not document.control.passed:
         found.append(Objection(Doubt.FAILED_CONTROL, say.FAILED_CONTROL, fatal=True))
     if document.blind is not None and document.blind.shift:
@@ -71,7 +74,7 @@ def _doubts(document: AuditDocument) -> list[Objection]:
 def _auc(document: AuditDocument, limit: float, doubts: Sequence[Objection], allow: Sequence[Doubt]) -> Check:
     attacks = document.attacks
     found = [
-        _turned(Found(attack.name, attack.auc, attack.confidence, area=True), len(attacks))
+        _unguessed(attack, _turned(Found(attack.name, attack.auc, attack.confidence, area=True), len(attacks)), 0.5)
         if attack.excess is None
         else _beyond(attack, 0.5, attack.excess.auc)
         for attack in attacks
@@ -107,6 +110,15 @@ def _turned(found: Found, attacks: int) -> Found:
     return Found(f"{found.name} read backwards", turned, found.confidence, area=True)
 
 
+def _unguessed(attack: Audit, found: Found, chance: float = 0.0) -> Found:
+    """Raise the upper limit by what guesses hide."""
+    if not attack.guessed or not found.sound:
+        return found
+    low, high = found.summary.interval
+    whole = found.summary.with_(interval=(low, unguessed(attack, high, chance)))
+    return replace(found, name=f"{found.name}, its guesses allowed for", summary=whole)
+
+
 def _tpr(
     document: AuditDocument, fpr: float, limit: float, doubts: Sequence[Objection], allow: Sequence[Doubt]
 ) -> Check:
@@ -128,7 +140,7 @@ def _tpr(
                 found.append(_beyond(attack, rate.fpr, beyond.tpr))
         else:
             scale = rate.fpr / expected_fpr(attack, rate.fpr)
-            found.append(Found(attack.name, rate.tpr, attack.confidence, scale))
+            found.append(_unguessed(attack, Found(attack.name, rate.tpr, attack.confidence, scale)))
             tied += [attack.name] * bool(attack.strong and rate.tpr.tied)
     if found and all(one.summary.tied for one in found):
         tied = [one.name for one in found]

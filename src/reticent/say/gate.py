@@ -33,6 +33,10 @@ UNCOMPARED = (
     "members and non-members differ without the model, and only attacks that compare a record with models that were "
     "not trained on it can show a leak beyond that; not judged: "
 )
+UNEQUAL_SHARES = (
+    "records are in very different shares of the models, so that numbers are high or low for what members are, "
+    "whatever leaks: audit models that were each trained on a random half of the records"
+)
 FAILED_CONTROL = (
     "the null control failed: an attack found something where there is nothing, so no number of this audit can be "
     "relied on; run reticent selftest"

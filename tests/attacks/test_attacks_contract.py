@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from attack_cases import NAMES, SPECS, auc, problem
 
-from reticent.attacks import ATTACKS, Problem, parse, score
+from reticent.attacks import ATTACKS, Problem, parse, score, unreferenced
 from reticent.attacks.softmax import log_sum
 from reticent.data.membership import Membership
 from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, UnknownNameError
@@ -132,6 +132,22 @@ def test_membership_of_a_target_changes_no_bit_of_its_scores(spec):
     for target in (0, 7):
         told = score(spec, flipped(replace(case(), targets=np.array([target])), target))
         assert told.tobytes() == rows(spec, target).tobytes()
+
+
+@every
+def test_where_references_are_lacking_the_score_is_a_guess_that_no_bit_of_the_target_changes(spec):
+    if ATTACKS[spec.method].needs(spec).replicas:
+        pytest.skip("models with replicas are drawn with each record in half of them")
+    known, counts = Membership.draw(13, 60, 1).matrix.copy(), (0, 1, 12, 13)
+    for record, count in enumerate(counts):
+        known[:, record] = np.arange(13) < count
+    case = problem(1, models=13, queries=QUERIES, membership=known, targets=[0, 7])
+    found, short = score(spec, case), unreferenced(spec, case)
+    for row, gone in zip(found, np.zeros(case.shape, bool) if short is None else short, strict=True):
+        assert not gone[len(counts) :].any()
+        assert (row[gone] == np.median(row[~gone])).all()
+    alone = replace(case, targets=np.array([0]))
+    assert score(spec, flipped(alone, 0)).tobytes() == score(spec, alone).tobytes()
 
 
 @every

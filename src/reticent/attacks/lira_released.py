@@ -6,6 +6,7 @@ fixed variance is the spread of all margins together, between records too, and o
 offline the test is two-sided, so that a margin far below the OUT references' counts as a member's.
 """
 
+from collections.abc import Iterator
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
@@ -13,7 +14,7 @@ from annotated_types import Ge
 from numpy.typing import NDArray
 
 from reticent.attacks import reference_counts
-from reticent.attacks.base import AttackEntry, Needs, Problem
+from reticent.attacks.base import AttackEntry, Needs, Problem, Rows
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
 
@@ -49,7 +50,7 @@ def score(spec: LiraReleased, problem: Problem, rng: np.random.Generator) -> Flo
     2 T times with the fixed variance.
     """
     queries = spec.queries or problem.signals.queries
-    scores = np.empty(problem.shape)
+    scores = np.zeros(problem.shape)
     for row, target in enumerate(problem.targets):
         _score_one(spec, problem, int(target), queries, scores[row])
     return scores
@@ -59,22 +60,28 @@ def _score_one(spec: LiraReleased, problem: Problem, target: int, queries: int, 
     references = problem.references[problem.references != target]
     count_in, count_out = next(reference_counts.counts(problem.membership, np.array([target]), references))
     enough = needs(spec)
-    known = (count_in >= enough.references_in) & (count_out >= enough.references_out)
+    known = (count_in >= enough.references_in) & (count_out >= enough.references_out)  # Others are guessed.
     keep_in, keep_out = int(count_in[known].min()), int(count_out[known].min())
     fixed_kind = spec.mode == "online"  # online, the IN value serves both sides
     fixed = None
     if spec.variance == "fixed":
-        fixed = _fixed(problem, references, keep_in if fixed_kind else keep_out, queries, member=fixed_kind)
-    for block in problem.signals.blocks(8 * problem.signals.queries):
-        margins = np.asarray(problem.signals.margins[:, block], dtype=np.float64)[:, :, :queries]
-        inside = problem.membership.matrix[references, block]
-        minus_out = _minus_log_density(margins[target], _first(margins[references], ~inside, keep_out), fixed)
-        result = minus_out
+        fixed = _fixed(problem, references, known, keep_in if fixed_kind else keep_out, queries, member=fixed_kind)
+    for records, margins, inside in _read(problem, np.append(references, target), known, queries):
+        own, others, held = margins[-1], margins[:-1], inside[:-1]
+        result = _minus_log_density(own, _first(others, ~held, keep_out), fixed)
         if spec.mode == "online":
-            result = minus_out - _minus_log_density(
-                margins[target], _first(margins[references], inside, keep_in), fixed
-            )
-        scores[block] = result.sum(axis=1) / queries
+            result = result - _minus_log_density(own, _first(others, held, keep_in), fixed)
+        scores[records] = result.sum(axis=1) / queries
+
+
+def _read(
+    problem: Problem, models: Rows, known: NDArray[np.bool_], queries: int
+) -> Iterator[tuple[Rows, Floats, NDArray[np.bool_]]]:
+    """Read what models say of known records, by blocks: their numbers, margins ``(K, n, Q)`` and who holds them."""
+    for block in problem.signals.blocks(8 * problem.signals.queries):
+        records = block.start + np.flatnonzero(known[block])
+        margins = np.asarray(problem.signals.margins[models, block], dtype=np.float64)
+        yield records, margins[:, known[block], :queries], problem.membership.matrix[np.ix_(models, records)]
 
 
 def _first(margins: Floats, mask: NDArray[np.bool_], keep: int) -> Floats:
@@ -88,17 +95,18 @@ def _minus_log_density(target: Floats, kept: Floats, fixed: float | None) -> Flo
     return np.asarray(0.5 * ((target - np.median(kept, axis=1)) / deviation) ** 2 + np.log(deviation) + LOG_ROOT)
 
 
-def _fixed(problem: Problem, references: NDArray[np.int64], keep: int, queries: int, *, member: bool) -> float:
+def _fixed(
+    problem: Problem, references: Rows, known: NDArray[np.bool_], keep: int, queries: int, *, member: bool
+) -> float:
     """Compute the standard deviation of all kept margins together, in two passes, one record after the other."""
     mean = 0.0
     for power in (1, 2):
         total, count = 0.0, 0
-        for block in problem.signals.blocks(8 * problem.signals.queries):
-            margins = np.asarray(problem.signals.margins[references, block], dtype=np.float64)[:, :, :queries]
-            kept = _first(margins, problem.membership.matrix[references, block] == member, keep)
+        for _, margins, inside in _read(problem, references, known, queries):
+            kept = _first(margins, inside == member, keep)
             each = ((kept - mean) ** power).reshape(len(kept), -1).sum(axis=1)
             total = float(np.add.accumulate(np.concatenate([[total], each]))[-1])
-            count += kept[0].size * len(kept)
+            count += kept.size
         mean = total / count if power == 1 else mean
     return float(np.sqrt(total / count))
 

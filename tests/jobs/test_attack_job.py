@@ -506,6 +506,14 @@ def test_many_records_that_no_model_was_trained_on_are_left_out_of_every_attack(
     assert "shares" not in done.document["population"]
 
 
+def test_where_no_target_is_a_reference_records_go_that_the_attacks_have_no_references_for(brought):
+    apart = lacking(brought, FEW) | {"targets": [0, 1], "references": range(2, 8)}
+    never = np.setdiff1d(np.arange(RECORDS), FEW).tolist()
+    assert run(apart).ids.tolist() == run(apart, attacks="lira").ids.tolist() == never
+    assert run(apart, attacks="loss").ids.tolist() == list(range(RECORDS))
+    assert run(apart, attacks="lira", options={"lira": {"mode": "offline"}}).ids.tolist() == list(range(RECORDS))
+
+
 def independent(models, share, seed, records=400, gain=0.0):
     """Margins of models that hold each record by a coin of its own; `gain` is what members have more."""
     rng = np.random.default_rng(seed)

@@ -13,7 +13,7 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   that compares models finds beyond the blind baseline is more than 0. For it, what is a fixed function of the record
   cancels; one model's answers may tell the shift better than the baseline, which learns it from few records. A leak is
   never excluded there, since a shift can hide one;
-* "found" by other limits where records are in such different shares of the models that one may be a member more often
+* "found" by other limits where records are in different shares of the models that one may be a member more often
   for what it is: an attack must find more than with the membership permuted among the models, record by record, which
   keeps the shares. A leak is never excluded there;
 * "found", too, if a group of records leaks, and more than the others, at limits that hold for all groups and attacks
@@ -156,7 +156,7 @@ class _Judged:
 def verdict(audits: Sequence[Audit], nulls: Sequence[Audit] | None = None) -> Verdict:
     """Say what the audits of one run show.
 
-    Where records are in very different shares of the models, `nulls` are the same attacks' audits with the membership
+    Where records are in different shares of the models, `nulls` are the same attacks' audits with the membership
     permuted; none where that cannot be done.
 
     The rate reported is chosen by `reported_fpr`. The attack reported is the one that finds most by the figure that the

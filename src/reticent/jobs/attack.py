@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import scratch, user_files
-from reticent.attacks import ATTACKS, Offer, check_references
+from reticent.attacks import ATTACKS, Offer, check_references, unreferenced
 from reticent.attacks.base import Inputs, Problem
 from reticent.auditing.loss_tail import loss_tail
 from reticent.data.membership import Membership
@@ -242,7 +242,7 @@ def run(
         given = Inputs(records.kind, records.x, records.x[:0], records.vocabulary)
         problem = replace(problem, inputs=given)
     first = output_facts.copied(problem)
-    ids = audited(problem, first)
+    ids = audited(problem, first, config)
     shares = output_facts.shares(np.add.reduce(problem.membership.matrix, axis=0, dtype=np.int64)[ids], signals.models)
     contradicted = problem.membership.contradicted(first, problem.targets, ids)
     notices = [
@@ -336,20 +336,30 @@ def alike(signals: Signals) -> list[list[int]]:
     return [group for group in groups.values() if len(group) > 1]
 
 
-def audited(problem: Problem, first: NDArray[np.int64]) -> NDArray[np.int64]:
+def audited(problem: Problem, first: NDArray[np.int64], config: AttackConfig) -> NDArray[np.int64]:
     """Choose which records are audited: each once, of copies (`output_facts.copied`), if it tells of membership.
 
     One that none of the models was trained on, or all, tells nothing. It stays where coins may have fallen so: records
-    in so few models that a member has no IN reference are then as often a non-member's.
+    in so few models that a member has no IN reference are then as often a non-member's. Where no target is a reference,
+    a record goes that the attacks have no references for.
     """
     matrix, every = problem.membership.matrix, np.arange(problem.signals.records)
-    apart = not np.isin(problem.targets, problem.references).any()
-    compared = problem.membership.of(problem.references) if apart else matrix
-    held, kept = np.add.reduce(compared, axis=0, dtype=np.int64), ~output_facts.repeats(first, matrix)
-    if len(compared) > 1 and (apart or output_facts.shares(held[kept], len(compared)) is not None):
-        kept &= (held > 0) & (held < len(compared))
+    held, kept = np.add.reduce(matrix, axis=0, dtype=np.int64), ~output_facts.repeats(first, matrix)
+    if not np.isin(problem.targets, problem.references).any():
+        for spec in _compared(problem, config):
+            short = unreferenced(spec, problem)
+            kept &= True if short is None else ~short.all(axis=0)
+    elif output_facts.shares(held[kept], len(matrix)) is not None:
+        kept &= (held > 0) & (held < len(matrix))
     members = (matrix[target][kept] for target in problem.targets)
     return every[kept] if all(row.any() and not row.all() for row in members) else every
+
+
+def _compared(problem: Problem, config: AttackConfig) -> list[Spec]:
+    """List the attacks whose references decide which records are audited: those that are named, or LiRA."""
+    named = bool(config.attacks) and not config.every_attack
+    specs = build_attacks(config if named else config.replace(attacks=()), _possible(problem.signals))
+    return [spec for spec in specs if named or spec.method == "lira"]
 
 
 def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], dict[str, str]]:

@@ -176,7 +176,7 @@ def measure(
     `nulls` are as `verdict` takes them; `progress` is told of each part before it begins.
 
     Groups, records and epsilon take members and non-members for alike, so they are left out where `blind` tells them
-    apart; groups and epsilon too where records are in very different shares of the models.
+    apart; groups and epsilon too where records are in different shares of the models.
     """
     work = Work(progress)
     with work.on("attacks"):

@@ -38,7 +38,7 @@ CONCLUSIONS = {
     Reason.WEAK_ATTACKS: f"{NOTHING}, but none of those that were tried compares models that were trained on a record "
     "with models that were not: they miss most of a leak, so none is excluded.",
     Reason.UNEQUAL: "No attack is shown to find more than it does with the membership permuted among the models, so no "
-    "leak is shown. None is excluded either, since records are in very different shares of the models.",
+    "leak is shown. None is excluded either, since records are in different shares of the models.",
 }
 """What is concluded where no leak is found."""
 OPEN = {
@@ -371,7 +371,7 @@ def _beside_permuted(said: Verdict) -> list[str]:
     tpr = said.unequal.tpr
     found = "" if tpr is None else f", and up to {_share(said, tpr)} found at that rate of false alarms"
     return [
-        "Records are in very different shares of the models, so that members are told by what they are, too: with the "
+        "Records are in different shares of the models, so that members are told by what they are, too: with the "
         f"membership permuted among the models, where nothing leaks, {said.attack} reaches an AUC of up to "
         f"{fraction(said.unequal.auc)}{found}."
     ]

@@ -41,7 +41,7 @@ def _of_outputs(path: Path, values: Options) -> RowSpec:
     outputs = read_signals(path, config.group_by)
     try:
         problem = outputs.problem()
-        judged = problem.among(audited(problem, copied(problem)))
+        judged = problem.among(audited(problem, copied(problem), config))
         shared = Shared.of_outputs(problem, runnable(judged, config)[0], config.confidence)
         return RowSpec(path.stem, config, shared, outputs=outputs)
     except ReticentError as error:

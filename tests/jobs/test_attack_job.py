@@ -548,6 +548,25 @@ def test_no_attack_guesses_all_members_or_all_others(held):
     assert run(brought).document["verdict"]["leak"] == "cannot tell"
 
 
+def test_a_class_without_references_of_one_kind_has_no_risk_score_but_even():
+    rng = np.random.default_rng(0)
+    membership = np.arange(10)[:, None] != np.arange(200) % 10  # Ten folds: of what a model left out none is OUT.
+    logits = rng.normal(size=(10, 200, 3))
+    done = run({"logits": logits, "labels": np.arange(200) // 2 % 3, "membership": membership}, attacks="loss")
+    assert done.document["verdict"]["leak"] == "cannot tell"
+
+
+def test_what_learned_lacks_leaves_it_out_where_none_is_named(brought):
+    """Models given twice, of two checkpoints, are no references for each other."""
+    rng = np.random.default_rng(0)
+    membership = np.tile(rng.random((3, 300)) < 0.5, (2, 1))
+    logits = np.tile(rng.normal(size=(3, 300, 3)), (2, 1, 1)) + 0.01 * rng.normal(size=(6, 300, 3))
+    arrays = {"logits": logits, "labels": np.arange(300) % 3, "membership": membership}
+    assert "learned" in {one["name"] for one in run(arrays).document["left_out"]}
+    with pytest.raises(TooFewReferencesError):
+        run(arrays, attacks="learned")
+
+
 def test_records_that_are_members_for_what_they_are_show_no_leak():
     found = []
     for seed in range(6):

@@ -216,6 +216,8 @@ def check_references(attack: str | Spec, problem: Problem) -> None:
         )
     check_offer(spec, Offer.of(problem))
     check_membership(spec, problem.membership, problem.targets, problem.references, problem.units)
+    if (enough := ATTACKS[spec.method].enough) is not None:
+        enough(problem)
 
 
 def check_offer(attack: str | Spec, offer: Offer) -> None:

@@ -286,6 +286,8 @@ class AttackEntry:
         cancels: of a strong attack: whether by these options what every model says of a record alike leaves its score.
         fitted: it fits a network on references (`fitting`); near-complements of a target are none of them.
         short: options by which it is fitted in little time, for tests and the self-test; None for the defaults.
+        enough: of an attack that needs more than counts of references tell: ``(problem)`` raises TooFewReferencesError
+            where `score` would.
         claims: ``(problem, scores)`` tells the false-positive rates at which records are just flagged, ``(T, N)``, or
             None; of attacks that claim any.
         importance: ``(spec, problem, rng)`` tells where in the answers an attack that learns finds what it finds.
@@ -304,6 +306,7 @@ class AttackEntry:
     fitted: bool = False
     short: Spec | None = None
     fits: Callable[[Any, Offer], None] = lambda spec, offer: None
+    enough: Callable[[Problem], None] | None = None
     claims: Callable[[Problem, Floats], Floats | None] | None = None
     importance: Callable[[Any, Problem, np.random.Generator], Importance] | None = None
 

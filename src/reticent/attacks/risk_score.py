@@ -23,6 +23,8 @@ from reticent.spec import Spec
 
 SMALLEST = float(np.log(1e-10))
 """Logarithm of the smallest modified entropy, as released."""
+EVEN = 0.5
+"""The score where a class has no references of one kind."""
 
 
 class RiskScore(Spec):
@@ -55,7 +57,8 @@ def score(spec: RiskScore, problem: Problem, rng: np.random.Generator) -> Floats
         for label in np.unique(labels):
             ids = np.flatnonzero(labels == label)
             inside, outside = (references[:, ids][mask[:, ids]] for mask in kept)
-            scores[row, ids] = Histograms.of(inside, outside, spec.bins).share_in(told[ids])
+            known = len(inside) and len(outside)
+            scores[row, ids] = Histograms.of(inside, outside, spec.bins).share_in(told[ids]) if known else EVEN
     return scores
 
 

@@ -177,4 +177,5 @@ ENTRY = AttackEntry(
     strong=True,
     most=2**24,
     importance=importance,
+    enough=pretenders.check,
 )

@@ -113,6 +113,14 @@ def groups(problem: Problem) -> Iterator[Group]:
             yield _enough(Group.of(problem, alone.targets, alone.references))
 
 
+def check(problem: Problem) -> None:
+    """Check that those that play a target keep references without their near-complements; counts tell the rest."""
+    if complements(problem.drawn, problem.references, problem.references).any():
+        everyone(problem)
+        for _ in groups(problem):
+            pass
+
+
 def everyone(problem: Problem) -> Group:
     """Compare no target, and learn from all references."""
     return _enough(Group.of(problem, np.array([], dtype=np.int64), np.asarray(problem.references)))

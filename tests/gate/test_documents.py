@@ -19,9 +19,9 @@ VALUES = (-5, None, "x", [], {}, DEEP, True, 1e300)
 def done():
     """A real audit of simulated outputs, with a null control, groups and an accountant's epsilon."""
     rng = np.random.default_rng(0)
-    membership = rng.permuted(np.tile([True, False], (200, 3)), axis=1).T
+    membership = rng.permuted(np.tile([True, False], (200, 5)), axis=1).T
     labels = np.arange(200) % 2
-    logits = rng.normal(size=(6, 200, 2))
+    logits = rng.normal(size=(10, 200, 2))
     logits[:, np.arange(200), labels] += 1 + 2 * membership
     settings = {"attacks": ["lira", "loss"], "replicates": 100, "control": "null", "promised_epsilon": 8.0}
     return reticent.attack(logits=logits, labels=labels, membership=membership, **settings)

@@ -44,12 +44,14 @@ def after(document: AuditDocument) -> tuple[Step, ...]:
     """Say what to do after an audit: short, and no command that this kind of audit can't be followed by."""
     said = document.verdict
     steps: list[Step] = []
+    better = [*_labels(document)] if said.leak is Leak.CANNOT_TELL and document.population.labels_alone else []
     if document.population.labels_in_doubt:
-        return ((f"Check {CHECK_LABELS}, and attack again", ""), (f"If they are: {TRAIN[0].lower()}{TRAIN[1:]}", ""))
+        check = f"Check {CHECK_LABELS}, and attack again"
+        return ((check, ""), (f"If they are: {TRAIN[0].lower()}{TRAIN[1:]}", ""), *better)
     if said.exchanged:
         return (("Check who is a member, and attack again", ""),)
-    if said.leak is Leak.CANNOT_TELL and document.population.labels_alone:
-        steps = [*_labels(document)]
+    if better:
+        steps = better
     elif said.leak is Leak.FOUND:
         steps = [*_where(document), *_repairs(document)]
     elif said.reason in SHARPER:

@@ -17,7 +17,8 @@ from reticent.findings.audit import Reason
 from reticent.findings.numbers import Area, OverallRate, Rate, ShareEstimate, Spread
 from reticent.findings.population import Accuracy, ModelFacts, Population
 from reticent.rounding import plain
-from reticent.say.verdict import CONCLUSIONS, OPEN, spoken, word
+from reticent.say.limits import OPEN
+from reticent.say.verdict import CONCLUSIONS, spoken, word
 
 TIED, UNJUDGED = CONCLUSIONS[Reason.TIES], CONCLUSIONS[Reason.FEW_RECORDS]
 TIES, UNSURE = OPEN[Reason.TIES], OPEN[Reason.FEW_RECORDS]

@@ -20,6 +20,7 @@ from reticent.errors import (
     UnequalSharesError,
 )
 from reticent.findings.blind import Unlooked
+from reticent.findings.population import Population
 from reticent.jobs import grouping, output_facts
 from reticent.jobs.attack_time import Size, seconds
 from reticent.jobs.attacks import build_attacks, fitting, usual
@@ -234,32 +235,19 @@ def run(
     if problem.signals.models == 1:
         config = _alone(config, problem.signals)
     signals = problem.signals
-    groups = alike(signals)
-    _once(groups, problem.membership.matrix)
     partitions = grouping.of_outputs(signals.labels, brought.groups)
     records = None if brought.records is None else same_records(brought.records, signals.labels)
     if records is not None:
         given = Inputs(records.kind, records.x, records.x[:0], records.vocabulary)
         problem = replace(problem, inputs=given)
-    first = output_facts.copied(problem)
-    ids = audited(problem, first, config)
-    shares = output_facts.shares(np.add.reduce(problem.membership.matrix, axis=0, dtype=np.int64)[ids], signals.models)
-    contradicted = problem.membership.contradicted(first, problem.targets, ids)
-    notices = [
-        *signals.notices,
-        *copies(groups),
-        *copied(len(ids) - len(np.unique(first[ids])), contradicted),
-        *one_label(signals.labels, signals.classes),
-        *unaudited(np.setdiff1d(np.arange(signals.records), ids), ids, first),
-    ]
-    facts = output_facts.population_facts(problem, shares, contradicted, notices)
+    ids, facts = _looked_at(problem, config)
     problem, partitions = problem.among(ids), tuple(partition.among(ids) for partition in partitions)
     specs, left_out = runnable(problem, config)
     settings = Settings.of(config)
     permuted = config.control == "null"
     if permuted:
         check(problem, specs, settings)
-    elif shares is not None:  # Only what goes beyond the control can then be called a leak.
+    elif facts.shares is not None:  # Only what goes beyond the control can then be called a leak.
         permuted = possible(problem, specs, settings)
     output = None if out is None else Output.take(user_files.path(out), AUDIT, kind=config.format)
     if problem.signals.models > 1 and problem.signals.models * problem.signals.records >= LONG:
@@ -277,7 +265,7 @@ def run(
             ids=ids,
             partitions=partitions,
             blind=blind,
-            nulls=None if shares is None else told or (),
+            nulls=None if facts.shares is None else told or (),
             progress=work.tell,
         )
         checked = None if told is None else control(told, measured.verdict)
@@ -295,12 +283,31 @@ def run(
     strong = [name for name in left_out if ATTACKS[name].strong]
     found = say.spoken(
         found,
-        [*notices, *dict.fromkeys(left_out.values()), *say.not_looked_at(brought.ungrouped)],
+        [*facts.notices, *dict.fromkeys(left_out.values()), *say.not_looked_at(brought.ungrouped)],
         () if any(audit.strong for audit in measured.audits) else strong,
     )
     rows = measured.rows(ids, problem.signals.labels, partitions=partitions)
     files = () if output is None else write_audit(output, found, rows, records_format=config.records_format)
     return Attacked(found, files, rows, measured.scores, ids, measured.p_member, problem)
+
+
+def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64], Population]:
+    """Choose the records to audit, and state what is known of them and of the models."""
+    signals, models = problem.signals, alike(problem.signals)
+    _once(models, problem.membership.matrix)
+    first = output_facts.copied(problem)
+    ids = audited(problem, first, config)
+    held = np.add.reduce(problem.membership.matrix, axis=0, dtype=np.int64)[ids]
+    contradicted = problem.membership.contradicted(first, problem.targets, ids)
+    notices = [
+        *signals.notices,
+        *copies(models),
+        *copied(len(ids) - len(np.unique(first[ids])), contradicted),
+        *one_label(signals.labels, signals.classes),
+        *unaudited(np.setdiff1d(np.arange(signals.records), ids), ids, first),
+    ]
+    shares = output_facts.shares(held, signals.models)
+    return ids, output_facts.population_facts(problem, shares, contradicted, notices)
 
 
 def _once(groups: Sequence[Sequence[int]], membership: NDArray[np.bool_]) -> None:

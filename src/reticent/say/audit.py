@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from reticent.findings.audit import AuditDocument
-from reticent.say import blind, epsilon, evidence, exposure, groups, loss_tail, record_tests, trust, verdict
+from reticent.say import blind, epsilon, evidence, exposure, groups, limits, loss_tail, record_tests, trust, verdict
 from reticent.say.grammar import agree, listed, short
 from reticent.say.population import noun, unhealthy, units_told
 
@@ -20,7 +20,7 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         whole = f"{said.sentence} A {what} here is all records of one {short(unit)}."
         detail = f"{units_told(unit, units, document.data.unit_score or 'mean')} {said.detail}"
         said = said.with_(sentence=whole, detail=detail)
-    detail = f"{said.detail} {verdict.missing_strong(missing)}" if missing else said.detail
+    detail = f"{said.detail} {limits.missing_strong(missing)}" if missing else said.detail
     near = None if document.near_complements is None else evidence.near_complements(document.near_complements)
     heavy = None if document.outweighing is None else evidence.outweighing(document.outweighing)
     design = tuple(one.sentence for one in (heavy, near) if one is not None)
@@ -31,7 +31,7 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         *alone,
         *game,
         *said.cannot_say,
-        *verdict.guesses(document.attacks),
+        *limits.guesses(document.attacks),
         *unhealthy(population, said.leak),
         *design,
         *blind.unsaid(document.blind, document.not_blind, compared=any(one.strong for one in document.attacks)),

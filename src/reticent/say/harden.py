@@ -21,8 +21,8 @@ from reticent.say import blind
 from reticent.say.comparison import limits as limits_of_comparison
 from reticent.say.grammar import alarms, listed, plural
 from reticent.say.harden_checks import SAY_HOW, doubts, suspects
+from reticent.say.limits import unresolved
 from reticent.say.locate import FRESH
-from reticent.say.verdict import unresolved
 
 UNJUDGED = "Nothing is judged"
 LEADS = {

@@ -1,9 +1,8 @@
-"""The verdict of an audit in sentences, and what the audit cannot say."""
+"""The verdict of an audit in sentences."""
 
 from collections.abc import Sequence
 
 from reticent.auditing.verdict import (
-    ENOUGH_FALSE_POSITIVES,
     ENOUGH_TARGETS,
     FEWEST,
     MATERIAL_AUC,
@@ -15,7 +14,7 @@ from reticent.findings.audit import AuditDocument, Leak, Reason, Verdict
 from reticent.findings.numbers import OverallRate, Statistic
 from reticent.findings.population import Population
 from reticent.rounding import around, decimals, fraction, joined, level, percent, percent_beside
-from reticent.say import blind, exposed_group
+from reticent.say import blind, exposed_group, limits
 from reticent.say.grammar import agree, alarms, listed, plural
 from reticent.say.population import CHECK_LABELS, UNLEARNED
 
@@ -41,26 +40,6 @@ CONCLUSIONS = {
     "leak is shown. None is excluded either, since records are in different shares of the models.",
 }
 """What is concluded where no leak is found."""
-OPEN = {
-    Reason.TOO_SMALL: "Whether there is a leak: the intervals are too wide. More models or more records would narrow "
-    "them.",
-    Reason.FEW_MODELS: "Whether there is a leak: how much models differ is hardly known from so few. More models would "
-    "settle it.",
-    Reason.TIES: "Whether there is a leak: too many records have equal scores for attacks to be read at that rate.",
-    Reason.FEW_RECORDS: f"Whether there is a leak: at least {FEWEST} members and {FEWEST} non-members, or more models, "
-    "are needed to judge it.",
-    Reason.SHIFT: "Whether there is a leak: members and non-members differ without the model, which can hide one.",
-    Reason.UNCOMPARED: "Whether there is a leak: members and non-members differ without the model, and what is found "
-    "beyond that may be the same difference, told better. Attacks that compare a record with models that were not "
-    "trained on it (lira, rmia) would settle it.",
-    Reason.MOST_UNLEARNED: "Whether models that work leak: these learned nothing. More of them would not tell; train "
-    "better first.",
-    Reason.COPIES: "Whether there is a leak: leave the copies of records out, and audit again.",
-    Reason.WEAK_ATTACKS: "Whether there is a leak: attacks that compare models (lira, rmia) would find more of it.",
-    Reason.UNEQUAL: "Whether there is a leak: records that are in more of the models are more often members, whatever "
-    "the models tell.",
-}
-"""What is not known where nothing could be told."""
 WORDS = {Leak.FOUND: "Leak found", Leak.NOT_FOUND: "No leak found", Leak.CANNOT_TELL: "Cannot tell"}
 """The shortest form."""
 BACKWARDS = "Leak, backwards"
@@ -95,7 +74,7 @@ def spoken(
         told.insert(0, exchanged(said, audits, population))
     if population.labels_in_doubt:
         told.insert(0, in_doubt(population))
-    return said.with_(sentence=" ".join(told), detail=" ".join(detail), cannot_say=tuple(_unsaid(said, best)))
+    return said.with_(sentence=" ".join(told), detail=" ".join(detail), cannot_say=tuple(limits.of(said, best)))
 
 
 def word(said: Verdict) -> str:
@@ -271,18 +250,6 @@ def _ties(rate: OverallRate | None) -> list[str]:
     ]
 
 
-def guesses(audits: Sequence[Audit]) -> list[str]:
-    """Say which attacks guess, and how many of their answers."""
-    some = [one for one in audits if one.guessed]
-    if not some:
-        return []
-    told = listed([f"{one.name} {percent(one.guessed or 0.0)}" for one in some])
-    return [
-        f"Some records are in so few, or so many, of the models that an attack has no models of one kind to compare "
-        f"with. It guesses there ({told} of members or non-members), which makes a leak look smaller by about as much."
-    ]
-
-
 def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
     lines = []
     if said.best_of > 1:
@@ -390,42 +357,3 @@ def _more_than_chance(said: Verdict, what: str) -> list[str]:
     if said.shown_by == (Statistic.TPR,):
         return [f"The share of training {what}s found is more than chance; the area may be chance."]
     return ["Both are more than chance."]
-
-
-def unresolved(audit: Audit) -> list[str]:
-    """Say which rates the audit is too small for."""
-    lines = []
-    for rate in audit.rates:
-        count, fpr = rate.false_positives_allowed, level(rate.fpr)
-        if count < 1:
-            lines.append(
-                f"Nothing can be said at a false positive rate of {fpr}: it needs {rate.records_needed:,} non-members, "
-                f"this audit has {rate.non_members:,}."
-            )
-        elif count < ENOUGH_FALSE_POSITIVES:
-            lines.append(
-                f"The figure at a false positive rate of {fpr} rests on few records: it allows each model only "
-                f"{plural(count, 'false alarm')}."
-            )
-    return lines
-
-
-def _unsaid(said: Verdict, best: Audit) -> list[str]:
-    lines, models = unresolved(best), len(best.targets)
-    if models == 1:
-        lines.append("One model was audited: how much another training run would differ is not known.")
-    elif models < ENOUGH_TARGETS:
-        lines.append(f"Only {models} models were audited: how much they differ is hardly known.")
-    if said.leak is Leak.CANNOT_TELL and said.reason in OPEN:
-        lines.append(OPEN[said.reason])
-    return [
-        *lines,
-        "Attacks that were not tried may find more: every figure is a lower bound on the leak.",
-        "The rates are averages over records: single records can be far more exposed.",
-    ]
-
-
-def missing_strong(names: Sequence[str]) -> str:
-    """Say that no attack ran that compares models which saw a record with models which did not."""
-    verb = agree(len(names), "was", "were")
-    return f"The strongest attacks are missing ({listed(names)} {verb} left out): the leak may be much larger."

@@ -158,7 +158,7 @@ class Side:
 
     @classmethod
     def _averaged(cls, references: Answers, total: Floats, count: NDArray[np.int64], pooled: float) -> "Side":
-        count = np.maximum(count, 1)  # What has no references is not looked at.
+        count = np.maximum(count, 1)  # Where there are none, the score is a guess.
         mean = references.values[0] + total[:, :-1] / count[:, None]
         squares = np.maximum(total[:, -1] - count * (mean[:, 0] - references.centre) ** 2, 0.0)
         return cls(mean, (squares + PRIOR * pooled) / (count - 1 + PRIOR), count)

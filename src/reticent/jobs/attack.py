@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from reticent import scratch, user_files
 from reticent.attacks import ATTACKS, Offer, check_references, unreferenced
 from reticent.attacks.base import Inputs, Problem
+from reticent.auditing.difficulty import difficulty
 from reticent.auditing.loss_tail import loss_tail
 from reticent.data.membership import Membership
 from reticent.errors import (
@@ -307,7 +308,11 @@ def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64
         *unaudited(np.setdiff1d(np.arange(signals.records), ids), ids, first),
     ]
     shares = output_facts.shares(held, signals.models)
-    return ids, output_facts.population_facts(problem, shares, contradicted, notices)
+    by_difficulty = difficulty(signals.among(ids).of_model, problem.membership.matrix[:, ids])
+    if by_difficulty is not None:
+        shares = float(held.min() / signals.models), float(held.max() / signals.models)
+    facts = output_facts.population_facts(problem, shares, contradicted, notices)
+    return ids, facts.with_(difficulty=by_difficulty)
 
 
 def _once(groups: Sequence[Sequence[int]], membership: NDArray[np.bool_]) -> None:

@@ -240,6 +240,20 @@ def test_what_did_not_learn_is_no_fair_opponent(leak, idle):
     assert ("but 8 of the 8 models of none did not learn" in told["sentence"]) is (idle is not None)
 
 
+def test_recipes_whose_records_are_in_different_shares_of_the_models_are_not_judged():
+    members = np.random.default_rng(1).random((8, 400)) < 0.5
+    rows = [replace(entry("none", 1.0, members), unequal=True), entry("low", 0.2, members, seed=2)]
+    told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))
+    held = told["rows"][1]["control"]
+    assert (held["leak"], held["doubt"], held["settled"]) == ("less", "unequal-shares", False)
+    different = "records are in different shares of the models, which attacks tell apart whatever leaks"
+    assert told["sentence"] == f"low leaks less than none, but {different}, so this is not judged."
+    assert any(line.startswith("Which recipe leaks less: records that are in more") for line in told["cannot_say"])
+    rows.append(entry("more", 2.0, members, seed=3))
+    told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))["sentence"]
+    assert told.endswith(f"than the baseline none; 2 cannot be judged, because {different}: low, more.")
+
+
 def test_the_same_models_with_the_same_labels_are_exactly_as_accurate():
     members = np.random.default_rng(1).random((8, 400)) < 0.5
     right = np.random.default_rng(2).random(members.shape) < 0.8

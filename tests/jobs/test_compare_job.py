@@ -203,6 +203,16 @@ def test_outputs_that_were_brought_are_compared_without_controls(tmp_path):
 
 
 @pytest.mark.slow
+def test_outputs_of_models_that_hold_records_in_different_shares_are_not_judged(tmp_path):
+    membership = np.random.default_rng(0).random((8, 300)) < np.repeat([0.2, 0.8], 150)
+    files = [outputs(tmp_path / f"{name}.npz", membership, gap, 1) for name, gap in (("leaky", 3.0), ("tight", 0.0))]
+    done = reticent.compare(*files, attacks=("lira",), out=tmp_path / "out", replicates=100)
+    held = row(done, "tight")["control"]
+    assert (held["leak"], held["doubt"], held["settled"]) == ("less", "unequal-shares", False)
+    assert done.sentence.endswith("which attacks tell apart whatever leaks, so this is not judged.")
+
+
+@pytest.mark.slow
 def test_a_record_that_outweighs_all_others_is_told_of_its_row_on_page_and_terminal(tmp_path):
     membership = reticent.Membership.draw(8, 300, 0).matrix
     files = [outputs(tmp_path / f"{name}.npz", membership, 1.0, 1) for name in ("usual", "heavy")]

@@ -122,6 +122,23 @@ def test_names_of_classes_are_refused_with_the_remedy(labels):
         Signals.from_logits(np.zeros((2, 2, 3)), labels)
 
 
+def test_numbers_written_as_texts_are_no_names_to_be_sorted():
+    """Sorted as texts, 10 comes before 2."""
+    labels = np.arange(12).astype(str)
+    for form in (labels, labels.astype(object), labels.astype(bytes)):
+        with pytest.raises(
+            InputError, match=r"^labels: .* texts among .*: give numpy.asarray\(labels\).astype\(int\)$"
+        ):
+            Signals.from_logits(np.zeros((2, 12, 12)), form)
+
+
+@pytest.mark.parametrize("labels", [np.eye(3)[np.arange(6) % 3].T, np.arange(6)[None] % 3])
+def test_labels_whose_records_are_columns_are_told_so(labels):
+    with pytest.raises(InputError, match=r"^labels: .* shape \([13], 6\): are records the columns\? Give labels.T$"):
+        Signals.from_logits(np.zeros((2, 6, 3)), labels)
+    assert Signals.from_logits(np.zeros((2, 6, 3)), labels.T).labels.tolist() == [0, 1, 2, 0, 1, 2]
+
+
 def test_labels_of_another_form_are_told_by_their_name():
     with pytest.raises(InputError, match=r"labels: expected one label a record, or rows with a single 1, got shape"):
         Signals.from_logits(np.zeros((2, 6, 3)), np.ones((6, 2), dtype=int))

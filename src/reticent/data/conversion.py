@@ -91,6 +91,9 @@ def whole(labels: NDArray[Any], name: str = "y") -> NDArray[Any]:
 def _one_hot(labels: NDArray[Any], name: str) -> NDArray[Any]:
     """Read rows with a single 1, and refuse several labels a record."""
     expected = f"{name}: expected one label a record, or rows with a single 1, got shape {labels.shape}"
+    turned = labels.ndim == 2 and labels.shape[0] < labels.shape[1]
+    if turned and (len(labels) == 1 or (labels.sum(axis=0) == 1).all()):
+        raise ShapeError(f"{expected}: are records the columns? Give {name}.T")
     if labels.ndim > 2 or not np.isin(labels, (0, 1)).all():
         raise ShapeError(
             f"{expected} of other numbers: several labels a record, such as one a token, or shares of classes are not "

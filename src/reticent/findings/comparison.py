@@ -6,6 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field, JsonValue
 
+from reticent.findings.audit import Reason
 from reticent.findings.base import Empty, Finding, Interval, LeftOut, Number, Spoken
 from reticent.findings.environment import Environment
 from reticent.findings.epsilon import Accountant
@@ -166,14 +167,16 @@ class Standing(Finding):
     unlearned: str | None = None
     """The one of the two rows of whose models more than half did not learn, where nothing follows from `leak` for
     that; else `null`."""
+    doubt: Annotated[Literal[Reason.UNEQUAL] | None, LeftOut] = None
+    "Only where records are in different shares of the models: then nothing follows from `leak`."
     settled: bool
-    """False where accuracy may be all that sets the two apart or is not known, or where there is an `unlearned`: a
-    model that is more accurate leaks more by that alone."""
+    """False where accuracy may be all that sets the two apart or is not known, or where there is an `unlearned` or a
+    `doubt`: a model that is more accurate leaks more by that alone."""
 
     @property
     def apart(self) -> bool:
         """Whether the accuracies are known, and may be all that sets the two apart."""
-        return self.missed is not None and not self.settled and self.unlearned is None
+        return self.missed is not None and not self.settled and self.unlearned is None and self.doubt is None
 
 
 class RowNumbers(Finding):

@@ -298,7 +298,6 @@ def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64
     _once(models, problem.membership.matrix)
     first = output_facts.copied(problem)
     ids = audited(problem, first, config)
-    held = np.add.reduce(problem.membership.matrix, axis=0, dtype=np.int64)[ids]
     contradicted = problem.membership.contradicted(first, problem.targets, ids)
     notices = [
         *signals.notices,
@@ -307,10 +306,12 @@ def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64
         *one_label(signals.labels, signals.classes),
         *unaudited(np.setdiff1d(np.arange(signals.records), ids), ids, first),
     ]
-    shares = output_facts.shares(held, signals.models)
-    by_difficulty = difficulty(signals.among(ids).of_model, problem.membership.matrix[:, ids])
+    matrix = problem.membership.matrix[:, ids]
+    by_difficulty = difficulty(signals.among(ids).of_model, matrix)
+    shares = output_facts.shares(problem.membership.matrix, ids)
     if by_difficulty is not None:
-        shares = float(held.min() / signals.models), float(held.max() / signals.models)
+        held = matrix.mean(axis=0)
+        shares = float(held.min()), float(held.max())
     facts = output_facts.population_facts(problem, shares, contradicted, notices)
     return ids, facts.with_(difficulty=by_difficulty)
 
@@ -356,12 +357,13 @@ def audited(problem: Problem, first: NDArray[np.int64], config: AttackConfig) ->
     a record goes that the attacks have no references for.
     """
     matrix, every = problem.membership.matrix, np.arange(problem.signals.records)
-    held, kept = np.add.reduce(matrix, axis=0, dtype=np.int64), ~output_facts.repeats(first, matrix)
+    kept = ~output_facts.repeats(first, matrix)
     if not np.isin(problem.targets, problem.references).any():
         for spec in _compared(problem, config):
             short = unreferenced(spec, problem)
             kept &= True if short is None else ~short.all(axis=0)
-    elif output_facts.shares(held[kept], len(matrix)) is not None:
+    elif output_facts.shares(matrix, kept) is not None:
+        held = np.add.reduce(matrix, axis=0, dtype=np.int64)
         kept &= (held > 0) & (held < len(matrix))
     members = (matrix[target][kept] for target in problem.targets)
     return every[kept] if all(row.any() and not row.all() for row in members) else every

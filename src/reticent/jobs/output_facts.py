@@ -5,6 +5,8 @@ from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import comb
+from scipy.stats import binom
 
 from reticent import seeds
 from reticent.attacks.base import Problem
@@ -19,8 +21,12 @@ SEVERAL = 8
 """Different numbers said of a record that are alike by chance in no two, and models that are compared."""
 FEW = 3
 """The same, where no others have the margin that one of the models gives to the two."""
-FAR = 4.0
-"""Standard deviations by which shares must vary more than coins of one kind do, to be called different."""
+FAR = 3.5
+"""Standard deviations by which shares must vary more than coins of one kind do, to be called different: fair draws are
+called so in less than 1 of 100 audits of 5 models or more, of records and of persons."""
+TAIL = 10
+"""Records, or persons, that coins put below a level and above it, where it is looked at."""
+ROUNDING = 1e-9
 
 
 def data_facts(signals: Signals, name: str, ids: NDArray[np.int64]) -> Data:
@@ -124,18 +130,34 @@ def repeats(first: NDArray[np.int64], membership: NDArray[np.bool_]) -> NDArray[
     return found
 
 
-def shares(held: NDArray[np.int64], models: int) -> tuple[float, float] | None:
-    """Return the least and the largest share of models that hold a record, where coins of one kind do not vary so.
+def shares(membership: NDArray[np.bool_], records: NDArray[np.bool_ | np.int64]) -> tuple[float, float] | None:
+    """Return the least and the largest share of models that hold one of some records, where coins do not spread so.
 
-    `held` says how many of the models hold each record ``(N,)``.
+    Coins of one kind fall for a record, or for a person: records in the same models count as one, but for those that
+    are so by chance, as often as the sets of equally many models come up unequally. How many records are in how many
+    models is held against coins at every level: what they are in beyond it, on average (in convex order). Records in
+    equally many models spread less.
     """
-    records, shares = len(held), held / models
-    noise = shares.mean() * (1 - shares.mean()) / models
-    if models < 2 or not noise:
+    packed, models = np.packbits(membership, axis=0)[:, records], len(membership)
+    held = np.add.reduce(membership, axis=0, dtype=np.int64)[records]
+    seen, counts = np.bincount(held, minlength=models + 1), np.arange(models + 1)
+    share = float(held.mean() / models)
+    if models < 2 or not 0 < share < 1:
         return None
-    spread = (shares - shares.mean()) ** 2 / noise  # 1 on average for coins, with the variance below.
-    far = FAR * (records * (2 + (1 / (models * noise) - 6) / models)) ** 0.5
-    return (float(shares.min()), float(shares.max())) if spread.sum() > records + far else None
+    sets = np.ascontiguousarray(packed.T).view(np.dtype((np.void, len(packed))))
+    alike, sorts = np.unique(sets, return_counts=True)[1].astype(np.float64), comb(models, counts)
+    free = (seen * (1 - 1 / sorts)).sum()
+    together = max(1.0, float((alike**2).sum() - (seen**2 / sorts).sum()) / free) if free else 1.0
+    chance, spread = binom.pmf(counts, models, share), models * share * (1 - share)
+    rarer = np.minimum(binom.cdf(counts - 1, models, share), binom.sf(counts, models, share))
+    levels = rarer * len(held) >= TAIL * together
+    levels[round(models * share)] = True
+    beyond = np.maximum(counts - counts[levels, None], 0)
+    slope = beyond @ (chance * (counts - models * share)) / spread  # The share is that of these records.
+    variance = beyond**2 @ chance - (beyond @ chance) ** 2 - slope**2 * spread
+    excess = beyond @ (seen - len(held) * chance)
+    far = FAR * (len(held) * together * np.maximum(variance, 0)) ** 0.5 + ROUNDING * len(held)
+    return (float(held.min() / models), float(held.max() / models)) if (excess > far).any() else None
 
 
 def _unlearned(problem: Problem, accuracies: Sequence[float], outside: Sequence[float] = ()) -> tuple[Unlearned, ...]:

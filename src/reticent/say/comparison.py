@@ -14,7 +14,7 @@ from reticent.findings.numbers import Statistic
 from reticent.rounding import fraction, level, percent
 from reticent.say.controls import missed, note_on, noticed
 from reticent.say.grammar import agree, listed
-from reticent.say.pairs import MEASURES, accuracies, against, apart, numbers, partly, stands, unlearned
+from reticent.say.pairs import MEASURES, UNEQUAL, accuracies, against, apart, doubted, numbers, partly, stands
 from reticent.say.population import UNLEARNED
 
 AMONG = 4
@@ -45,8 +45,8 @@ def _alone(document: Comparison, row: RowNumbers) -> str:
     held, baseline = row.control, document.baseline
     assert held is not None
     told, found = against(document, row.name, baseline), _in_short(row, document.row(held.name))
-    if held.unlearned is not None:
-        return f"{told}, but {unlearned(document, held.unlearned)}, so this is not judged"
+    if (why := doubted(document, held)) is not None:
+        return f"{told}, but {why}, so this is not judged"
     if held.name != baseline and held.apart:
         missed_by = f"came out {apart(held.missed or 0.0)} accurate than {row.name}"
         return f"{told}, but this is not judged: its control, the baseline stopped early, {missed_by}"
@@ -99,13 +99,14 @@ def unjudged(document: ComparisonDocument) -> list[str]:
 def _counted(document: Comparison) -> str:
     """Say of how many recipes, and of which, it is shown that they leak less or more than their control."""
     sorts: dict[Relation | str, list[str]] = {
-        sort: [] for sort in (Relation.LESS, Relation.MORE, Relation.MIXED, Relation.TIE, "apart", "unlearned")
+        sort: [] for sort in (Relation.LESS, Relation.MORE, Relation.MIXED, Relation.TIE, "apart", "unlearned", "doubt")
     }
     recipes = document.recipes
     for row in recipes:
         held = row.control
         assert held is not None
-        sort = "unlearned" if held.unlearned is not None else "apart" if held.apart else held.leak
+        unlearned = "unlearned" if held.unlearned is not None else None
+        sort = "doubt" if held.doubt is not None else unlearned or ("apart" if held.apart else held.leak)
         sorts[sort].append(_remarked(document, row, held))
     control = f"the baseline {document.baseline}"
     if any(row.role is Role.CONTROL for row in document.rows):
@@ -122,6 +123,7 @@ def _counted(document: Comparison) -> str:
             Relation.TIE: f"no difference is shown for {count}",
             "apart": f"{count} cannot be judged, because no control is as accurate",
             "unlearned": f"{count} cannot be judged, because most of the models did not learn",
+            "doubt": f"{count} cannot be judged, because {UNEQUAL}",
         }[sort]
         clauses.append(f"{told}: {', '.join(names)}")
     same = [row.name for row in recipes if document.tests.same(row.name, document.baseline)]
@@ -132,7 +134,7 @@ def _counted(document: Comparison) -> str:
 
 def _remarked(document: Comparison, row: RowNumbers, held: Standing) -> str:
     """Name a recipe, the measure where one alone sets it apart, and that its accuracy is not known if it is not."""
-    alone = not held.apart and held.unlearned is None and bool(partly(document, row.name, held.name))
+    alone = not held.apart and doubted(document, held) is None and bool(partly(document, row.name, held.name))
     told = [f"by the {MEASURES[held.by[0]]} alone"] if alone else []
     told += ["no control"] if held.apart and document.matched(row) is None else []
     told += [] if _accuracy_known(document, held, row) else ["accuracy not known"]
@@ -177,7 +179,7 @@ def _unaware(document: ComparisonDocument, row: RowNumbers, other: RowNumbers) -
 def _controlled(document: ComparisonDocument, row: RowNumbers, control: RowNumbers, held: Standing) -> str:
     """Judge a recipe against the baseline that was stopped early at the same accuracy."""
     if held.unlearned is not None:
-        conclusion = f"but {unlearned(document, held.unlearned)}, and {UNLEARNED}"
+        conclusion = f"but {doubted(document, held)}, and {UNLEARNED}"
     elif held.missed is not None and held.apart:
         open_ = "this does not settle which of the two protects more"
         if held.leak is not Relation.TIE:
@@ -211,6 +213,11 @@ def limits(document: Comparison, *, several: bool = True) -> list[str]:
         lines.append(
             f"The share of members found for {listed(ties)} at a false positive rate of {level(fpr)} is not reliable: "
             "too many records have equal scores. The AUC is not affected."
+        )
+    if any(row.control is not None and row.control.doubt is not None for row in document.recipes):
+        lines.append(
+            f"Which {what} leaks less: records that are in more of the models are more often members, whatever the "
+            "models tell. Compare models that are each trained on a random half of the records."
         )
     unknown = [row.name for row in document.rows if row.accuracy.non_members is None]
     if unknown:

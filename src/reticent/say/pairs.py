@@ -2,12 +2,13 @@
 
 from decimal import ROUND_HALF_UP, Decimal
 
-from reticent.findings.comparison import Comparison, ComparisonDocument, PairTest, Relation, Role, RowNumbers
+from reticent.findings.comparison import Comparison, ComparisonDocument, PairTest, Relation, Role, RowNumbers, Standing
 from reticent.findings.numbers import Statistic
 from reticent.rounding import decimals, fraction, interval, level, percent, signed
 from reticent.say.grammar import alarms, plural
 
 MEASURES = {Statistic.AUC: "AUC", Statistic.TPR: "share of members found"}
+UNEQUAL = "records are in different shares of the models, which attacks tell apart whatever leaks"
 BELOW = "less than 0.1"
 """Percentage points that one decimal would make none."""
 
@@ -41,6 +42,13 @@ def unlearned(document: Comparison, name: str) -> str:
     """Say how many models of a row did not learn."""
     row = document.row(name)
     return f"{row.unlearned} of the {plural(row.models, 'model')} of {name} did not learn"
+
+
+def doubted(document: Comparison, held: Standing) -> str | None:
+    """Say why nothing follows from how a recipe stands, whatever the accuracies; None where that is not so."""
+    if held.doubt is not None:
+        return UNEQUAL
+    return None if held.unlearned is None else unlearned(document, held.unlearned)
 
 
 def apart(difference: float, unit: str = "percentage points") -> str:

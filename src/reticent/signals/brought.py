@@ -46,10 +46,12 @@ def _numbered(labels: NDArray[Any]) -> NDArray[np.int64]:
     texts = labels.dtype.kind in "OUS" and all(isinstance(one, (str, bytes)) for one in labels.flat)
     if labels.size and (texts or (labels.dtype.kind == "i" and labels.min() < 0)):
         found = np.unique(labels.astype(np.str_) if texts else labels)
-        what = "texts" if texts else "numbers below 0"
+        told = f"labels: expected whole numbers from 0, got {'texts' if texts else 'numbers below 0'} among"
+        if texts and np.strings.isdecimal(found).all():  # Texts are sorted otherwise: 10 before 2.
+            raise InputError(f"{told} {listed(found)}: give numpy.asarray(labels).astype(int)")
         raise InputError(
-            f"labels: expected whole numbers from 0, got {what} among {listed(found)}: {renumber('labels')}, which "
-            "numbers the classes in sorted order, as the answers' columns must be"
+            f"{told} {listed(found)}: {renumber('labels')}, which numbers the classes in sorted order, as the answers' "
+            "columns must be"
         )
     return checks.integers(labels=labels, ndim=1, low=0)
 

@@ -27,6 +27,7 @@ class RowScores:
         runs: what names the models, so that rows of the same ones are known; None if it is not known.
         models: how many there are.
         unlearned: how many of them are known not to have learned.
+        unequal: records are in different shares of them.
     """
 
     name: str
@@ -38,6 +39,7 @@ class RowScores:
     runs: str | None = None
     models: int = 0
     unlearned: int = 0
+    unequal: bool = False
 
     @property
     def learned(self) -> bool:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from reticent.auditing.comparison.scores import RowScores
+from reticent.findings.audit import Reason
 from reticent.findings.comparison import PairTests, Relation, Role, Standing
 from reticent.findings.numbers import Statistic
 
@@ -22,14 +23,15 @@ def standing(rows: Sequence[RowScores], row: RowScores, baseline: str, tests: Pa
     # The difference's own interval: a correction for many tests would hide gaps, and what it hides is not equal.
     if found is not None and not (found.interval[0] <= 0 <= found.interval[1] and abs(found.difference) < NEAR):
         missed = found.difference
-    unlearned = _unlearned(row, other, leak)
+    unlearned, unequal = _unlearned(row, other, leak), row.unequal or other.unequal
     return Standing(
         name=other.name,
         leak=leak,
         by=tests.shown(row.name, other.name),
         missed=missed,
         unlearned=unlearned,
-        settled=unlearned is None and settled(leak, missed, known=found is not None),
+        doubt=Reason.UNEQUAL if unequal else None,
+        settled=unlearned is None and not unequal and settled(leak, missed, known=found is not None),
     )
 
 

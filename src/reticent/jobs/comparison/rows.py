@@ -69,6 +69,7 @@ class AuditedRow:
             runs=identity(runs) if runs and all(runs) else None,
             models=population.models,
             unlearned=population.unlearned,
+            unequal=population.shares is not None,
         )
 
     def found(self, numbers: RowNumbers, baseline: "AuditedRow") -> Row:

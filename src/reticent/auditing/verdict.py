@@ -215,10 +215,10 @@ def allow_for_exchanged(said: Verdict, audits: Sequence[Audit], population: Popu
     """Mark where members and non-members may be exchanged; only where `membership` was brought.
 
     Attacks that compare models say nothing of it: they learn from it which way round it is. Nor do others where members
-    are other records than non-members, such as the harder ones.
+    are other records than non-members, such as the harder ones, or where labels may be those of other records.
     """
-    targets = population.targets
-    if targets is None or said.excess is not None or population.shares is not None:
+    targets, unknown = population.targets, population.shares is not None or population.mostly_unlearned
+    if targets is None or said.excess is not None or unknown:
         return said
     alone = [_judge(one, said.fpr, len(audits)) for one in audits if not one.strong]
     right = [one for one in population.per_model if one.model in targets]

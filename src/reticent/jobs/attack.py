@@ -296,6 +296,7 @@ def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64
     """Choose the records to audit, and state what is known of them and of the models."""
     signals, models = problem.signals, alike(problem.signals)
     _once(models, problem.membership.matrix)
+    output_facts.check_rows(problem)
     first = output_facts.copied(problem)
     ids = audited(problem, first, config)
     contradicted = problem.membership.contradicted(first, problem.targets, ids)

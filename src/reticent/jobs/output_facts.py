@@ -5,6 +5,7 @@ from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linear_sum_assignment
 from scipy.special import comb
 from scipy.stats import binom
 
@@ -24,9 +25,13 @@ FEW = 3
 FAR = 3.5
 """Standard deviations by which shares must vary more than coins of one kind do, to be called different: fair draws are
 called so in less than 1 of 100 audits of 5 models or more, of records and of persons."""
+SURE = 8.0
+"""Standard deviations by which another order of membership must fit better, to be called the right one."""
+MOST_NUMBERS, MOST_TOLD = 2**21, 32
+"""Margins by which that is looked for, and models whose order is written out."""
 TAIL = 10
 """Records, or persons, that coins put below a level and above it, where it is looked at."""
-ROUNDING = 1e-9
+ROUNDING, LEAST = 1e-9, 1e-100
 
 
 def data_facts(signals: Signals, name: str, ids: NDArray[np.int64]) -> Data:
@@ -86,6 +91,44 @@ def _check_order(problem: Problem, worst: ModelFacts) -> None:
         raise InputError(
             f"labels: model {worst.model} labels {percent(worst.accuracy_members)} of its {worst.members:,} training "
             f"records correctly. Of the same records {told}"
+        )
+
+
+def check_rows(problem: Problem) -> None:
+    """Refuse membership whose rows, or columns, are surely in another order than the answers'.
+
+    Models must be surer of the records of other rows than of their own, or all together of the records that lie by one
+    number of places further, than they would be by chance; by what sets a model apart from the mean over models, so
+    that easy records are none.
+    """
+    signals, models = problem.signals, problem.signals.models
+    some = slice(min(signals.records, MOST_NUMBERS // models))
+    said = np.asarray(signals.margins[:, some])[:, :, 0].astype(np.float64)
+    said -= said.mean(axis=0)
+    said -= said.mean(axis=1, keepdims=True)
+    said /= np.maximum((said**2).sum(axis=1, keepdims=True), LEAST) ** 0.5
+    held = problem.membership.matrix[:, some] - problem.membership.matrix[:, some].mean(axis=1, keepdims=True)
+    held /= np.maximum((held**2).mean(axis=1, keepdims=True), LEAST) ** 0.5
+    sure = said @ held.T  # Standard deviations that members of a row (column) lie above others.
+    own = sure.diagonal()
+    order = linear_sum_assignment(sure + ROUNDING * np.eye(models), maximize=True)[1]
+    moved = order != np.arange(models)
+    if moved.any() and (sure[np.arange(models), order] > np.abs(own) + SURE)[moved].all():
+        first = int(moved.argmax())
+        raise InputError(
+            f"membership: its rows are in another order than the models: {moved.sum()} of {models} models answer as if "
+            f"trained on the records of another row, model {first} on those of row {order[first]}: give "
+            f"membership[{order.tolist() if models <= MOST_TOLD else 'order'}], or the answers in the order of its rows"
+        )
+    spectra = (np.fft.rfft(said) * np.fft.rfft(held).conj()).sum(axis=0)
+    shifted = np.fft.irfft(spectra, said.shape[1]) / models**0.5
+    best = int(shifted.argmax())
+    if shifted[best] > abs(shifted[0]) + SURE:
+        places = best if best <= len(shifted) // 2 else best - len(shifted)
+        raise InputError(
+            f"membership: its columns are in another order than the records: the models answer as if trained on the "
+            f"records {abs(places)} {'after' if places > 0 else 'before'} those that it names: give "
+            f"numpy.roll(membership, {places}, axis=1), or the answers in the order of its columns"
         )
 
 

@@ -1,0 +1,63 @@
+"""Membership whose rows or columns are in another order than the answers'."""
+
+import re
+
+import numpy as np
+import pytest
+
+import reticent
+from reticent.errors import InputError
+
+MODELS, RECORDS = 8, 400
+ORDER = [2, 0, 1, 3, 4, 5, 7, 6]
+
+
+def world(seed=0, gain=2.0):
+    rng = np.random.default_rng(seed)
+    membership = rng.random((MODELS, RECORDS)) < 0.5
+    margins = 2 * rng.normal(size=RECORDS) + rng.normal(size=membership.shape) + gain * membership
+    return {"labels": np.arange(RECORDS) % 10, "membership": membership, "margins": margins}
+
+
+def attacked(brought, **other):
+    return reticent.attack(**brought | other, attacks="loss", replicates=100)
+
+
+def test_rows_in_the_order_of_other_models_are_refused_with_their_order():
+    brought = world()
+    moved = brought["membership"][ORDER]
+    with pytest.raises(InputError, match=r"^membership: its rows .*: 5 of 8 models answer as if trained") as told:
+        attacked(brought, membership=moved)
+    order = [int(one) for one in re.search(r"membership\[\[(.*?)\]\]", str(told.value))[1].split(",")]
+    assert np.array_equal(moved[order], brought["membership"])
+
+
+@pytest.mark.parametrize("places", [1, -3])
+def test_columns_that_are_shifted_against_the_records_are_refused_with_the_shift(places):
+    brought = world()
+    moved = np.roll(brought["membership"], places, axis=1)
+    with pytest.raises(InputError, match=rf"^membership: its columns .*numpy.roll\(membership, {-places}, axis=1\)"):
+        attacked(brought, membership=moved)
+
+
+@pytest.mark.parametrize("gain", [0.0, 2.0, -2.0])
+def test_the_right_order_one_without_a_leak_and_members_that_are_others_are_not_refused(gain):
+    brought = world(gain=gain)
+    assert attacked(brought).findings.verdict.leak == ("found" if gain > 0 else "cannot tell")
+    hard = brought["margins"].mean(axis=0)
+    harder = np.random.default_rng(1).random((MODELS, RECORDS)) < 1 / (1 + np.exp(hard))
+    attacked(brought, membership=harder, margins=brought["margins"] - gain * brought["membership"])
+
+
+def test_of_labels_of_other_records_membership_is_not_told_as_exchanged():
+    """A member's loss by a wrong label is larger, the surer the model is of the right one."""
+    brought = world()
+    rng = np.random.default_rng(0)
+    logits = rng.normal(size=(MODELS, RECORDS, 10))
+    logits[:, np.arange(RECORDS), brought["labels"]] += 2 + 2 * brought["membership"]
+    del brought["margins"]
+    found = attacked(brought, logits=logits, labels=rng.permutation(brought["labels"])).findings.verdict
+    assert found.sentence.startswith("Each of the 8 models labels its own training records no better than naming one")
+    assert "exchanged" not in found.sentence
+    turned = attacked(brought, logits=logits, membership=~brought["membership"]).findings.verdict
+    assert "exchanged" in turned.sentence

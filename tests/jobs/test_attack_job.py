@@ -545,7 +545,21 @@ def test_no_attack_guesses_all_members_or_all_others(held):
     brought["membership"] = (np.arange(10)[:, None] == parts) if held == 1 else (np.arange(10)[:, None] != parts)
     with pytest.raises(TooFewReferencesError):
         run(brought, attacks="lira")
-    assert run(brought).document["verdict"]["leak"] == "cannot tell"
+
+
+def test_where_no_member_has_in_references_attacks_read_out_ones_alone():
+    brought = independent(10, 0.0, 0, records=1000)
+    parts = np.arange(1000) // 10 % 10
+    brought["membership"] = np.arange(10)[:, None] == parts
+    done = run(brought).document
+    assert (done["verdict"]["leak"], done["verdict"]["reason"]) == ("cannot tell", "too-small")
+    assert {one["spec"]["mode"] for one in done["attacks"] if one["strong"]} == {"offline"}
+    leak = run(brought | {"margins": brought["margins"] + 3.0 * brought["membership"]}).document
+    assert (leak["verdict"]["leak"], leak["verdict"]["attack"]) == ("found", "lira")
+    told = run(brought, options={"lira": {"mode": "online"}}).document
+    assert "lira" in {one["name"] for one in told["left_out"]}
+    brought["membership"] = ~brought["membership"]  # Nor are there OUT ones of others then.
+    assert run(brought).document["verdict"]["reason"] == "weak-attacks"
 
 
 def test_a_class_without_references_of_one_kind_has_no_risk_score_but_even():

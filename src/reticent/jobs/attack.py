@@ -2,6 +2,7 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, SupportsInt
@@ -380,9 +381,25 @@ def _compared(problem: Problem, config: AttackConfig) -> list[Spec]:
 def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], dict[str, str]]:
     """Build the attacks that are asked for; where none is, those that the problem allows, and say which not."""
     specs = build_attacks(config, _possible(problem.signals))
+    if not config.attacks:
+        specs = tuple(_with_references(spec, problem, config) for spec in specs)
     answers = len(problem.targets) * problem.signals.records
     lacking = TooFewReferencesError, UnequalSharesError
     return fitting(config, specs, lambda spec: check_references(spec, problem), *lacking, answers=answers)
+
+
+def _with_references(spec: Spec, problem: Problem, config: AttackConfig) -> Spec:
+    """Let an attack that nobody named read OUT references alone where IN ones lack, as of models of disjoint parts."""
+    if "mode" not in type(spec).model_fields or "mode" in config.attack.get(spec.method, {}):
+        return spec
+    try:
+        check_references(spec, problem)
+    except TooFewReferencesError:
+        offline = spec.replace(mode="offline")
+        with suppress(TooFewReferencesError, UnequalSharesError):
+            check_references(offline, problem)
+            return offline
+    return spec
 
 
 def _possible(signals: Signals) -> tuple[str, ...]:

@@ -586,6 +586,21 @@ def test_records_that_are_members_for_what_they_are_show_no_leak():
     assert leak["verdict"]["leak"] == "found"
 
 
+@pytest.mark.parametrize("easier", [0.6, 0.4])
+def test_where_easy_records_are_a_little_more_often_members_loss_alone_shows_no_leak(easier):
+    rng = np.random.default_rng(0)
+    easy = rng.normal(size=1000)
+    membership = rng.random((6, 1000)) < np.where(easy > 0, easier, 1 - easier)
+    brought = {"labels": np.arange(1000) % 10, "membership": membership}
+    margins = 1.5 * easy + rng.normal(size=(6, 1000))
+    done = run(brought, margins=margins).document
+    assert (done["verdict"]["leak"], done["verdict"]["reason"]) == ("cannot tell", "unequal-shares")
+    assert (done["population"]["difficulty"] > 0.5) == (easier > 0.5)
+    kind = "Easier" if easier > 0.5 else "Harder"
+    assert f"{kind} records are in more of the models" in done["verdict"]["detail"]
+    assert run(brought, margins=margins + 0.7 * membership).document["verdict"]["leak"] == "found"
+
+
 def test_other_options_are_a_remedy_only_where_they_need_less(brought):
     membership = brought["membership"].copy()
     membership[:, :60] = np.arange(MODELS)[:, None] < 2  # Enough for a pooled variance.

@@ -164,8 +164,11 @@ class Population(Finding):
     membership_digest: Annotated[str | None, LeftOut] = None
     "Hash of who was trained on what."
     shares: Annotated[tuple[Share, Share] | None, LeftOut] = None
-    """Only where records differ, by more than chance allows, in which share of the models was trained on them: the
-    least and the largest share."""
+    """Only where records differ, by more than chance allows, in which share of the models was trained on them, or that
+    depends on their `difficulty`: the least and the largest share."""
+    difficulty: Annotated[Share | None, LeftOut] = None
+    """Only where records that models find easier, or harder, are members more often than chance allows: the AUC with
+    which what a model says of records that it was not trained on tells another model's members."""
     contradicted: Annotated[Share | None, LeftOut] = None
     """Only where records have exact copies, with the same label: the share of members and non-members of which a copy
     is the other of the two, over all targets and the records that are audited. Of these nothing can be found."""

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from reticent import scratch, user_files
 from reticent.attacks import ATTACKS, Offer, check_references, unreferenced
 from reticent.attacks.base import Inputs, Problem
+from reticent.auditing.difficulty import difficulty
 from reticent.auditing.loss_tail import loss_tail
 from reticent.data.membership import Membership
 from reticent.errors import (
@@ -306,8 +307,14 @@ def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64
         *one_label(signals.labels, signals.classes),
         *unaudited(np.setdiff1d(np.arange(signals.records), ids), ids, first),
     ]
+    matrix = problem.membership.matrix[:, ids]
+    by_difficulty = difficulty(signals.among(ids).of_model, matrix)
     shares = output_facts.shares(problem.membership.matrix, ids)
-    return ids, output_facts.population_facts(problem, shares, contradicted, notices)
+    if by_difficulty is not None:
+        held = matrix.mean(axis=0)
+        shares = float(held.min()), float(held.max())
+    facts = output_facts.population_facts(problem, shares, contradicted, notices)
+    return ids, facts.with_(difficulty=by_difficulty)
 
 
 def _once(groups: Sequence[Sequence[int]], membership: NDArray[np.bool_]) -> None:

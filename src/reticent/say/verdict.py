@@ -60,7 +60,7 @@ def spoken(
     detail = [
         *_learners(said, population),
         *_intervals(said, best, what),
-        *_beside_permuted(said),
+        *_beside_permuted(said, population),
         *_more_than_chance(said, what),
         *_basis(said, best, audits),
         *_backwards(said, audits, population),
@@ -331,16 +331,21 @@ def _conclusion(said: Verdict) -> list[str]:
     return [] if said.leak is Leak.FOUND else [CONCLUSIONS[said.reason or Reason.TOO_SMALL]]
 
 
-def _beside_permuted(said: Verdict) -> list[str]:
+def _beside_permuted(said: Verdict, population: Population) -> list[str]:
     """Say how far the attack reaches where nothing leaks, with records in unequal shares of the models."""
     if said.unequal is None:
         return []
-    tpr = said.unequal.tpr
+    why, hard, tpr = "Records are in different shares of the models", population.difficulty, said.unequal.tpr
+    if hard is not None:
+        why = (
+            f"{'Easier' if hard > 0.5 else 'Harder'} records are in more of the models (what a model says of records "
+            f"that it was not trained on tells another model's members from others in {percent(hard)} of pairs; chance "
+            "is 50 %)"
+        )
     found = "" if tpr is None else f", and up to {_share(said, tpr)} found at that rate of false alarms"
     return [
-        "Records are in different shares of the models, so that members are told by what they are, too: with the "
-        f"membership permuted among the models, where nothing leaks, {said.attack} reaches an AUC of up to "
-        f"{fraction(said.unequal.auc)}{found}."
+        f"{why}, so that members are told by what they are, too: with the membership permuted among the models, where "
+        f"nothing leaks, {said.attack} reaches an AUC of up to {fraction(said.unequal.auc)}{found}."
     ]
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from reticent.data.membership import Membership, as_membership
+from reticent.data.membership import Membership, as_membership, divided
 from reticent.errors import InputError, ShapeError
 
 
@@ -51,13 +51,6 @@ def test_digest_knows_the_shape():
 @pytest.mark.parametrize(
     ("matrix", "error", "words"),
     [
-        (np.ones((4, 3), dtype=bool), InputError, "membership: 4 models (0, 1, 2, 3) have all 3 records true"),
-        (np.ones((9, 3), dtype=bool), InputError, "membership: 9 models (0, 1, 2, 3, 4, ...) have all 3 records true"),
-        (
-            np.eye(3, dtype=bool) & (np.arange(3) < 2)[:, None],
-            InputError,
-            "membership: model 2 has all 3 records false",
-        ),
         (np.ones((0, 2), bool), InputError, "at least one model (row), got none"),
         (np.array([[True], [False]]), InputError, "at least 2 records (columns), got 1"),
         (np.array([[1, 0], [0, 1]]), ShapeError, "expected booleans"),
@@ -76,6 +69,26 @@ def test_bad_matrices_are_refused(matrix, error, words):
     with pytest.raises(error) as caught:
         Membership(matrix)
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "words"),
+    [
+        (np.ones((4, 3), dtype=bool), "membership: 4 models (0, 1, 2, 3) have all 3 records true"),
+        (np.ones((9, 3), dtype=bool), "membership: 9 models (0, 1, 2, 3, 4, ...) have all 3 records true"),
+        (np.eye(3, dtype=bool) & (np.arange(3) < 2)[:, None], "membership: model 2 has all 3 records false"),
+    ],
+)
+def test_models_of_all_records_or_none_are_refused_where_they_are_audited(matrix, words):
+    with pytest.raises(InputError) as caught:
+        Membership(matrix).check_divided()
+    assert words in str(caught.value)
+
+
+def test_models_that_are_not_audited_may_hold_all_records_or_none():
+    known = Membership(np.array([[True, False], [False, False], [True, True]]))
+    known.check_divided(np.array([0]))
+    assert divided(known.matrix).tolist() == [True, False, False]
 
 
 @pytest.mark.parametrize(("models", "records", "words"), [(1, 10, "at least 2, got 1"), (8, 4, "4"), (0, 5, "got 0")])

@@ -216,6 +216,11 @@ def test_zeros_of_rounded_rows_share_what_the_row_lacks():
         (100 * ONE, Y % 2, "model 0: expected numbers from 0 to 1, got .* for record 0"),
         (Z, Y, "model 0: expected numbers from 0 to 1, got -.*: logits are given as logits"),
         (S, Y, "model 0: expected rows that sum to 1, .* one sigmoid a class makes none .*multi-label"),
+        (
+            np.where(P.min(axis=-1, keepdims=True) == P, 0, P),
+            Y,
+            "model 0: expected rows that sum to 1, .* as where the largest alone were kept: .* labels alone",
+        ),
         (np.concatenate([P[:3], 0.9 * P[3:]]), Y, "model 3: expected rows that sum to 1, .* got 0.9 for record"),
     ],
 )

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import arrays, checks
-from reticent.data.membership import Membership, as_membership, booleans
+from reticent.data.membership import Membership, as_membership, booleans, divided
 from reticent.data.units import Units
 from reticent.errors import InputError, ShapeError
 from reticent.findings.evidence import Importance
@@ -17,6 +17,8 @@ from reticent.signals.probes import Probe
 from reticent.spec import Spec
 
 Rows = NDArray[np.int64]
+MOST_TOLD = 32
+"""Models whose numbers are written out."""
 Access = Literal["labels", "probabilities", "logits", "margins"]
 
 
@@ -110,7 +112,7 @@ class Problem:
         Args:
             signals: of M models on N records.
             membership: ``(M, N)``, booleans.
-            targets: rows to audit; by default all M.
+            targets: rows to audit, of which each has members and non-members; by default all M.
             references: rows to learn from; by default all M. May be empty for attacks that learn nothing.
             population: of the same M models, on records that none was trained on.
             replicas: probabilities by each model's own Split-AI of the records that it holds, ``(M, N, C)``.
@@ -125,6 +127,7 @@ class Problem:
         Raises:
             ShapeError: signals, membership, population, replicas or probes disagree on the models, records, queries or
                 classes.
+            InputError: a target has no members, or no non-members.
         """
         turned = (signals.records, signals.models)
         if not isinstance(membership, Membership):
@@ -154,6 +157,7 @@ class Problem:
         for told in (probed or {}).values():
             _check_shape("probed", told, (*expected[:2], told.shape[-1]))
         rows, learned = model_rows(known.models, targets, references)
+        _check_audited(known, rows)
         if units is not None:
             units.of_units(known.matrix)
         return cls(signals, known, rows, learned, population, replicas, units, imitators, probed or {}, inputs)
@@ -231,8 +235,8 @@ class Needs:
     """What an attack looks at besides its targets' answers, given its options; `view` hides everything else.
 
     Attributes:
-        references: how many references a target must have, itself left out; none in all three of these hides
-            references, and who was trained on what.
+        references: how many references a target must have, itself left out, that hold some of the records and not
+            others; none in all three of these hides references, and who was trained on what.
         references_in: for each record, those trained on it.
         references_out: for each record, those not trained on it.
         out_only: what references say of records that they were trained on is hidden.
@@ -340,6 +344,22 @@ class AttackEntry:
                 "harden, which trains them for one model of your own, or leave this attack out"
             )
         self.fits(spec, offer)
+
+
+def _check_audited(known: Membership, targets: Rows) -> None:
+    """Check that every target has members and non-members, and say which models have where some others do."""
+    try:
+        known.check_divided(targets)
+    except InputError as error:
+        able = np.flatnonzero(divided(known.matrix))
+        if not len(able):
+            raise
+        given = f"[{', '.join(map(str, able))}]"
+        if len(able) > MOST_TOLD:
+            given = "numpy.flatnonzero(membership.any(axis=1) & ~membership.all(axis=1))"
+        raise error.retold(
+            f"{error}. Models that hold none of the records, or all, may be references alone: give targets = {given}"
+        ) from None
 
 
 def _check_shape(name: str, given: Matrix | None, expected: tuple[int, int, int]) -> None:

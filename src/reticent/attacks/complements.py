@@ -38,10 +38,10 @@ def complements(drawn: Membership, rows: Rows, others: Rows) -> NDArray[np.bool_
     share = drawn.matrix.mean(axis=1)
     variance = share * (1 - share)
     first, second = variance[rows][:, None], variance[others][None, :]
-    correlation = np.abs(both / records - np.outer(share[rows], share[others])) / np.sqrt(first * second)
-    far = correlation > np.maximum(
-        FAR, 1 / max(1, models - 1) + CHANCE / np.sqrt(4 * np.minimum(first, second) * records)
-    )
+    told = np.sqrt(np.where(first * second > 0, first * second, np.inf))  # A row of one kind is like no other.
+    correlation = np.abs(both / records - np.outer(share[rows], share[others])) / told
+    least = np.where(np.isinf(told), 1.0, np.minimum(first, second))
+    far = correlation > np.maximum(FAR, 1 / max(1, models - 1) + CHANCE / np.sqrt(4 * least * records))
     return np.asarray(far & (rows[:, None] != others[None, :]))
 
 

@@ -6,7 +6,7 @@ in float64, so that no score depends on what is asked along with it.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from reticent.attacks.base import Needs, Problem, Rows
 from reticent.attacks.cross_fitting import GROUPS, HELD, Pairs, folds, groups, held, own_records, pairs, words
 from reticent.attacks.hashed_draws import Words
+from reticent.data.membership import divided
 from reticent.errors import TooFewReferencesError
 from reticent.signals.matrix import Floats
 from reticent.signals.probes import Probe
@@ -163,8 +164,10 @@ def score(spec: Fitted, problem: Problem, rng: np.random.Generator, design: Desi
     word, scores = words(problem, rng), np.empty(problem.shape)
     seed, place = int(rng.integers(2**53)), {int(target): row for row, target in enumerate(problem.targets)}
     fold = folds(word, spec.folds)
+    teaching = problem.references[divided(problem.inside)]
+    learned = groups(replace(problem, references=teaching), spec.groups, spec.references)
     with fixed():
-        for group in own_records(problem) if design.own else groups(problem, spec.groups, spec.references):
+        for group in own_records(problem) if design.own else learned:
             for part in range(spec.folds):
                 streams = Streams(seed, 0, (*group.name, part))
                 network = _fitted(spec, problem, group.references, fold != part, word, streams, design)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.attacks.base import Needs, Rows
-from reticent.data.membership import Membership
+from reticent.data.membership import Membership, divided
 from reticent.errors import TooFewReferencesError, UnequalSharesError
 
 Counts = NDArray[np.int64]
@@ -54,12 +54,15 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
 
     Where each record is in one model, say, no member has an IN reference, and all others have.
     """
+    able = references[divided(membership.of(references))] if needs.references else references
+    told = " that hold some of the records and not others" if len(able) < len(references) else ""
     for target in targets:
-        others = int(np.count_nonzero(references != target))
+        others = int(np.count_nonzero(able != target))
         if others < needs.references:
             raise TooFewReferencesError(
-                f"{method}: expected at least {needs.references} reference models besides the target, got {others} for "
-                f"target {target}: {needs.references - others} too few. {_more(membership, references, needs)}"
+                f"{method}: expected at least {needs.references} reference models besides the target{told}, got "
+                f"{others} for target {target}: {needs.references - others} too few. "
+                f"{_more(membership, references, needs)}"
             )
     short = unreferenced(needs, membership, targets, references)
     if short is None or guessed(short, membership.of(targets)) <= MOST_GUESSED:
@@ -102,7 +105,7 @@ def _more(membership: Membership, references: Rows, needs: Needs) -> str:
     """Say where further references come from."""
     if len(membership.matrix) == 1:
         return "One model alone was given: add models that were trained alike on other records"
-    if len(references) == len(membership.matrix):
+    if len(references) == len(membership.matrix) == np.count_nonzero(divided(membership.matrix)):
         return f"Train more models: {needs.references + 1} in all are enough"
     return "Add rows to the references"
 

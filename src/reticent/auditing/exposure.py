@@ -9,7 +9,8 @@ exposures would else be those of records whose models agree by chance.
 left no trace, the two groups of models would be alike, so their variance is pooled. Here the variance is the larger of
 the record's own and the one above, so that the test never finds more than Student's, whatever the variances of other
 records. No chance is smaller than that of one membership among all that might have been drawn, so neither is
-`distance_p`: of records with as many models of either kind, it never rises with the distance.
+`distance_p`: of records with as many models of either kind, it never rises with the distance. Models that hold none of
+the records, or all, such as shadow models trained on others, were in no draw: they have no part in these chances.
 
 That takes margins as roughly normal in a group of models, as LiRA does. Margins of two modes are not: by chance all IN
 models may have the high ones, and then the record's own variance is next to nothing. And the most exposed of N records
@@ -37,7 +38,7 @@ from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing import permutation_test
 from reticent.auditing.comparison.multiple import holm
 from reticent.auditing.intervals import tail
-from reticent.data.membership import Membership, as_membership
+from reticent.data.membership import Membership, as_membership, divided
 from reticent.findings.audit import ExposureCount
 from reticent.signals.correctness import correct, knows
 from reticent.signals.matrix import Signals, log_probability
@@ -62,6 +63,8 @@ class Exposure:
 
     Attributes:
         label: true labels.
+        drawn: number of models that hold some of the records and not others.
+        memberships: logarithm of how many memberships of these there are with as many of them trained on the record.
         k_in: number of models that were trained on the record.
         k_out: number of those that were not.
         mean_in: mean margin of the former (nats); needs one.
@@ -86,6 +89,8 @@ class Exposure:
     """
 
     label: Ints
+    drawn: int
+    memberships: Floats
     k_in: Ints
     k_out: Ints
     mean_in: Masked
@@ -112,9 +117,12 @@ def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
     matrix = as_membership(membership).matrix
     checks.shape(membership=matrix, expected=(signals.models, signals.records), meaning="(models, records)")
     one, other = _groups(signals, matrix)
-    distances = _distances(one, other)
+    distances, drawn = _distances(one, other), np.flatnonzero(divided(matrix))
+    among = matrix if len(drawn) == len(matrix) else matrix[drawn]
     return Exposure(
         label=signals.labels,
+        drawn=len(drawn),
+        memberships=-permutation_test.log_least(len(drawn), among.sum(axis=0)),
         k_in=one.count,
         k_out=other.count,
         mean_in=_masked(one.margin, one.count > 0),
@@ -122,7 +130,7 @@ def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
         std_in=one.deviation,
         std_out=other.deviation,
         **distances,
-        **_tests(signals, matrix, distances["distance"], one.count, other.count),
+        **_tests(signals, among, drawn, distances["distance"], one.count + other.count - 2),
         **_memorisation(signals, matrix, one.count, other.count),
         **_soft(one, other),
     )
@@ -144,10 +152,9 @@ def count_exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
     )
     if not records:
         return count.with_(same=bool(((found.k_in > 0) & (found.k_out > 0) & (models > 2)).any()))
-    most = int(models[tested].max())
-    least = permutation_test.log_least(models[tested], found.k_in[tested]).min()
-    if least + math.log(records) > math.log(allowed):
-        return count.with_(models=most, memberships=math.exp(-least))
+    most, ways = int(models[tested].max()), found.memberships[tested].max()
+    if math.log(records) - ways > math.log(allowed):
+        return count.with_(models=found.drawn, memberships=math.exp(ways))
     return count.with_(models=most, distance_needed=-float(stdtrit(most - 2, allowed / records)))
 
 
@@ -211,22 +218,26 @@ def _distances(one: _Group, other: _Group) -> dict[str, Masked]:
     }
 
 
-def _tests(signals: Signals, inside: Bools, distance: Masked, k_in: Ints, k_out: Ints) -> dict[str, Masked]:
-    """Test each distance by Student's law and, where that could count, by the exact one; correct for their number."""
-    tested, models = ~np.ma.getmaskarray(distance), k_in + k_out
-    student = stdtr(np.maximum(models - 2, 1), -distance.data)
-    plain = np.where(tested, np.maximum(student, np.exp(permutation_test.log_least(models, k_in))), 1.0)
+def _tests(signals: Signals, inside: Bools, drawn: Ints, distance: Masked, freedom: Ints) -> dict[str, Masked]:
+    """Test each distance by Student's law and, where that could count, by the exact one; correct for their number.
+
+    The exact one is of the models that were drawn, `inside` being theirs.
+    """
+    tested = ~np.ma.getmaskarray(distance)
+    student = stdtr(np.maximum(freedom, 1), -distance.data)
+    least = np.exp(permutation_test.log_least(len(inside), inside.sum(axis=0)))
+    plain = np.where(tested, np.maximum(student, least), 1.0)
     p = plain.copy()
     could = np.flatnonzero(_corrected(p, tested) < COULD)
     chances = p.copy()
     for here, margins in _of(signals, could):
-        chances[here] = permutation_test.limits(margins, inside[:, here])
+        chances[here] = permutation_test.limits(margins[drawn], inside[:, here])
     count = max(1, int(np.count_nonzero(tested)))
     unsure = could[chances[could] > SURELY / count]
     # Of too many, those that are the nearest to being decided: the limit is up to some hundred times the chance.
     nearest = np.argsort(np.abs(np.log(chances[unsure] * count)), kind="stable")
     for here, margins in _of(signals, np.sort(unsure[nearest[: EXACT // len(inside) ** 2]])):
-        rows = zip(margins.T, inside[:, here].T, strict=True)
+        rows = zip(margins[drawn].T, inside[:, here].T, strict=True)
         found = threads.ordered(lambda row: permutation_test.chance(*row), rows, margins.size, step="exact chances")
         chances[here] = list(found)
     p[could] = np.maximum(p[could], chances[could])

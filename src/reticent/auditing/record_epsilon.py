@@ -13,6 +13,7 @@ import numpy as np
 
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.intervals import lower, tail, upper
+from reticent.data.membership import divided
 from reticent.findings.record_tests import RecordEpsilon
 from reticent.signals.matrix import Signals
 
@@ -31,12 +32,13 @@ def record_epsilon(
 ) -> RecordEpsilon | None:
     """Bound the epsilon of the record that half of the models show most of.
 
-    By the plain query; `rng` halves the models. None with fewer than `FEWEST` models, or where no record has two of
-    either kind in the first half. Cost: one pass over the margins.
+    By the plain query; `rng` halves the models that hold some of the records and not others. None with fewer than
+    `FEWEST` of them, or where no record has two of either kind in the first half. Cost: one pass over the margins.
     """
-    if len(membership) < FEWEST:
+    drawn = np.flatnonzero(divided(membership))
+    if len(drawn) < FEWEST:
         return None
-    order = rng.permutation(len(membership))
+    order = drawn[rng.permutation(len(drawn))]
     first, second = order[: len(order) // 2], order[len(order) // 2 :]
     best: tuple[float, int, float, Floats] | None = None
     for block in signals.blocks():

@@ -221,8 +221,8 @@ def allow_for_exchanged(said: Verdict, audits: Sequence[Audit], population: Popu
     if targets is None or said.excess is not None or unknown:
         return said
     alone = [_judge(one, said.fpr, len(audits)) for one in audits if not one.strong]
-    right = [one for one in population.per_model if one.model in targets]
-    worse = len(right) >= ENOUGH_WORSE and all(one.accuracy_members < one.accuracy_non_members for one in right)
+    right = [(one.accuracy_members, one.accuracy_non_members) for one in population.per_model if one.model in targets]
+    worse = len(right) >= ENOUGH_WORSE and all((inside or 0.0) < (outside or 0.0) for inside, outside in right)
     turned = any(one.backwards for one in alone) and not any(one.by_auc for one in alone)
     return said.with_(exchanged=worse or turned)
 

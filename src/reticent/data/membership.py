@@ -26,15 +26,11 @@ FEWEST = 20
 class Membership:
     """``matrix[m, i]`` is true where record i was in the training set of model m: ``bool (M, N)``.
 
-    Every model has a member and a non-member; M may be 1 (a model that is audited alone).
-
-    Attributes:
-        matrix: who trains on what.
-        everyone: models may be trained on all records; no attack can judge those.
+    M may be 1 (a model that is audited alone). A model may hold none of the records, or all: attacks may learn from it,
+    but it cannot be audited (`check_divided`).
     """
 
     matrix: NDArray[np.bool_]
-    everyone: bool = False
 
     def __post_init__(self) -> None:
         matrix = booleans(self.matrix)
@@ -44,13 +40,17 @@ class Membership:
             raise InputError("membership: expected at least one model (row), got none")
         if records < 2:
             raise InputError(f"membership: expected at least 2 records (columns), got {records}")
-        members = matrix.sum(axis=1)
-        for wrong, what in (((members == records) & (not self.everyone), "true"), (members == 0, "false")):
-            if wrong.any():
-                rows = np.flatnonzero(wrong)
-                who = f"model {rows[0]} has" if len(rows) == 1 else f"{len(rows)} models ({listed(rows)}) have"
+
+    def check_divided(self, models: NDArray[np.int64] | None = None) -> None:
+        """Refuse models, by default all, that hold none of the records, or all."""
+        chosen = np.arange(self.models) if models is None else models
+        whole = chosen[~divided(self.matrix[chosen])]
+        for wrong, what in ((whole[self.matrix[whole, 0]], "true"), (whole[~self.matrix[whole, 0]], "false")):
+            if len(wrong):
+                who = f"model {wrong[0]} has" if len(wrong) == 1 else f"{len(wrong)} models ({listed(wrong)}) have"
                 raise InputError(
-                    f"membership: {who} all {records} records {what}: expected members and non-members in every row"
+                    f"membership: {who} all {self.records} records {what}: expected members and non-members of every "
+                    "audited model"
                 )
 
     @cached_property
@@ -90,13 +90,15 @@ class Membership:
         order = uniform.argsort(axis=0, kind="stable")
         matrix = np.zeros((models, records), dtype=np.bool_)
         np.put_along_axis(matrix, order[: (models + 1) // 2], values=True, axis=0)
+        drawn = cls(matrix)
         try:
-            return cls(matrix)
+            drawn.check_divided()
         except InputError:
             raise InputError(
                 f"records: {records} are too few, one of the {models} models would be trained on all or none of them: "
                 f"give at least {max(models, FEWEST)} records"
             ) from None
+        return drawn
 
     @property
     def models(self) -> int:
@@ -139,6 +141,11 @@ class Membership:
         """Content hash (SHA-256, hexadecimal)."""
         head = repr(self.matrix.shape).encode()
         return hashlib.sha256(head + np.packbits(self.matrix).tobytes()).hexdigest()
+
+
+def divided(matrix: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Tell which models hold some of the records and not others ``(M,)``: those that were drawn."""
+    return np.asarray(matrix.any(axis=1) & ~matrix.all(axis=1))
 
 
 def as_membership(membership: "Membership | ArrayLike") -> Membership:

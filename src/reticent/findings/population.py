@@ -73,7 +73,7 @@ class Data(Finding):
 
 
 class Unlearned(Finding):
-    """A model that labels its own members no better than naming one class would, by more than chance allows."""
+    """A model that labels its members, or others if it has none, no better than naming one class would."""
 
     model: Count
     problem: str = ""
@@ -81,7 +81,7 @@ class Unlearned(Finding):
 
 
 class Accuracy(Finding):
-    """Share of records that are labelled correctly."""
+    """Share of records that are labelled correctly, over the models that have such."""
 
     members: Spread
     non_members: Spread
@@ -94,8 +94,10 @@ class ModelFacts(Finding):
     run: str | None = None
     "Its folder in the store."
     members: Count
-    accuracy_members: Share
-    accuracy_non_members: Share
+    accuracy_members: Share | None
+    "`null` where it holds none of the records."
+    accuracy_non_members: Share | None
+    "`null` where it holds all of them."
 
 
 class PptpRepair(Finding):
@@ -197,7 +199,8 @@ class Population(Finding):
             agree("models", len({one.model for one in self.per_model}), self.models)
         if self.per_model and self.accuracy is not None:
             for side in ("members", "non_members"):
-                mean = fmean(getattr(one, f"accuracy_{side}") for one in self.per_model)
+                each = (getattr(one, f"accuracy_{side}") for one in self.per_model)
+                mean = fmean(accuracy for accuracy in each if accuracy is not None)
                 agree(f"accuracy.{side}.mean", round(mean, 6), round(getattr(self.accuracy, side).mean, 6))
         return self
 

@@ -15,7 +15,7 @@ from reticent.attacks import ATTACKS, Offer, check_references, unreferenced
 from reticent.attacks.base import Inputs, Problem
 from reticent.auditing.difficulty import difficulty
 from reticent.auditing.loss_tail import loss_tail
-from reticent.data.membership import Membership
+from reticent.data.membership import Membership, divided
 from reticent.errors import (
     InputError,
     TooFewReferencesError,
@@ -152,8 +152,9 @@ def attack(
         probabilities: of the classes ``(M, N, C)``, or ``(M, N)`` of class 1 of binary models; what is exactly 0 or 1
             is told as what the numbers can resolve (`Signals.from_probabilities`), and the report says how many are.
         margins: log-odds of the true label ``(M, N)`` or ``(M, N, Q)``; enough for LiRA, RMIA, loss and confidence.
-        targets: rows to audit; by default all.
-        references: rows that may be learned from; by default all; a target is never among its own.
+        targets: rows to audit, each with members and non-members; by default all.
+        references: rows that may be learned from; by default all; a target is never among its own. They may have been
+            trained on none of the records, or on all.
         classes: number of classes, where only margins are given; by default one more than the largest label.
         attacks: names, or one name; by default the strongest that these outputs allow.
         options: by attack.
@@ -312,7 +313,7 @@ def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64
     by_difficulty = difficulty(signals.among(ids).of_model, matrix)
     shares = output_facts.shares(problem.membership.matrix, ids)
     if by_difficulty is not None:
-        held = matrix.mean(axis=0)
+        held = matrix[divided(matrix)].mean(axis=0)
         shares = float(held.min()), float(held.max())
     facts = output_facts.population_facts(problem, shares, contradicted, notices)
     return ids, facts.with_(difficulty=by_difficulty)
@@ -365,8 +366,8 @@ def audited(problem: Problem, first: NDArray[np.int64], config: AttackConfig) ->
             short = unreferenced(spec, problem)
             kept &= True if short is None else ~short.all(axis=0)
     elif output_facts.shares(matrix, kept) is not None:
-        held = np.add.reduce(matrix, axis=0, dtype=np.int64)
-        kept &= (held > 0) & (held < len(matrix))
+        drawn = matrix[divided(matrix)]
+        kept &= drawn.any(axis=0) & ~drawn.all(axis=0)
     members = (matrix[target][kept] for target in problem.targets)
     return every[kept] if all(row.any() and not row.all() for row in members) else every
 

@@ -1,8 +1,9 @@
 """The null control: the same audit with the membership drawn again, so that there is nothing to find.
 
 Who trained on what is permuted among the models, for each record by itself: each record stays in as many models, and
-which ones says nothing of them. Attacks, thresholds and intervals then run as before. What they find
-is an error of the audit; how far their intervals reach tells the smallest leak that the real audit would have found.
+which ones says nothing of them. Models that hold none of the records, or all, were in no draw, and stay as they are.
+Attacks, thresholds and intervals then run as before. What they find is an error of the audit; how far their intervals
+reach tells the smallest leak that the real audit would have found.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +17,7 @@ from reticent.attacks import check_references
 from reticent.attacks.base import Problem
 from reticent.auditing.intervals import tail
 from reticent.auditing.verdict import expected_fpr, widened
-from reticent.data.membership import Membership
+from reticent.data.membership import Membership, divided
 from reticent.errors import InputError, ReticentError
 from reticent.findings.attack import Audit
 from reticent.findings.audit import Control, Detectable, Verdict
@@ -61,9 +62,10 @@ def check(problem: Problem, attacks: Sequence[Spec], settings: Settings) -> None
 
     That happens only where some models alone are targets, or references.
     """
-    if len(problem.membership.matrix) < 2:
+    if np.count_nonzero(divided(problem.membership.matrix)) < 2:
         raise InputError(
-            "control: null permutes who was trained on what among models, and one model alone was given: leave it out"
+            "control: null permutes who was trained on what among models, and one model alone was given that holds "
+            "some of the records and not others: leave it out"
         )
     try:
         permuted = _permuted(problem, _seed(settings))
@@ -97,11 +99,15 @@ def _permuted(problem: Problem, seed: int) -> Problem:
     if units is not None:
         matrix = units.of_units(matrix)
     rows = np.broadcast_to(np.arange(len(matrix))[:, None], matrix.shape)
-    order = seeds.rng(seed, "permuted").permuted(rows, axis=0)
+    drawn = divided(matrix)
+    order = np.array(rows)
+    order[drawn] = seeds.rng(seed, "permuted").permuted(rows[drawn], axis=0)
     if units is not None:
         matrix, order = units.expanded(matrix), order[:, units.codes]
     replicas = None if problem.replicas is None else permuted(problem.replicas, order)
-    return replace(problem, membership=Membership(np.take_along_axis(matrix, order, axis=0)), replicas=replicas)
+    dealt = Membership(np.take_along_axis(matrix, order, axis=0))
+    dealt.check_divided(problem.targets)
+    return replace(problem, membership=dealt, replicas=replicas)
 
 
 def _odd(audit: Audit, attacks: int) -> bool:

@@ -164,11 +164,18 @@ def health(made: Sequence[Made]) -> tuple[Unlearned, ...]:
 
 
 def unlearned(
-    model: int, accuracy: float, share: float, members: int, others: tuple[float, int] | None = None
+    model: int,
+    accuracy: float,
+    share: float,
+    members: int,
+    others: tuple[float, int] | None = None,
+    *,
+    trained: bool = True,
 ) -> Unlearned | None:
     """Tell that a model labels its members, and all records where known, no better than naming one class would.
 
-    `others` are the accuracy on non-members and their number.
+    `others` are the accuracy on non-members and their number. Where it was not `trained` on any, all numbers are of
+    others.
     """
     if learned(accuracy, share, members):
         return None
@@ -177,7 +184,7 @@ def unlearned(
         both = members + count
         if learned((accuracy * members + outside * count) / both, share, both):
             return None
-    return Unlearned(model=model, problem=problem(accuracy, share, _chance(share, members), members))
+    return Unlearned(model=model, problem=problem(accuracy, share, _chance(share, members), members, trained=trained))
 
 
 def learned(accuracy: float, share: float, records: int) -> bool:
@@ -267,6 +274,7 @@ def record_rows(
     return RecordTable(columns, groups, names, beside)
 
 
-def spread(values: Sequence[float]) -> Spread:
-    """Summarise one number a model."""
-    return Spread(mean=float(np.mean(values)), std=float(np.std(values, ddof=1)) if len(values) > 1 else None)
+def spread(values: Sequence[float | None]) -> Spread:
+    """Summarise one number a model, of those that have it."""
+    known = [value for value in values if value is not None]
+    return Spread(mean=float(np.mean(known)), std=float(np.std(known, ddof=1)) if len(known) > 1 else None)

@@ -24,6 +24,7 @@ from reticent.auditing.partition import Partition
 from reticent.auditing.record_pvalues import OwnRates
 from reticent.auditing.units import exposure_of_units, groups_of_units, scores_of_units
 from reticent.auditing.verdict import allow_for_copies, allow_for_exchanged, allow_for_unlearned, verdict, with_group
+from reticent.data.membership import divided
 from reticent.findings.attack import Audit
 from reticent.findings.audit import (
     AuditDocument,
@@ -253,6 +254,7 @@ def _epsilons(problem: Problem, scores: Mapping[str, Floats], members: Bools, se
 def _fair(problem: Problem) -> bool:
     """Tell whether fair coins may have drawn who is a member: not where all records are in, say, 3 of 5 models."""
     matrix = problem.membership.matrix
+    matrix = matrix[divided(matrix)]
     models = matrix.sum(axis=0)
     return bool(models.min() != models.max() or 2 * models[0] == len(matrix))
 

@@ -11,6 +11,7 @@ from scipy.stats import binom
 
 from reticent import seeds
 from reticent.attacks.base import Problem
+from reticent.data.membership import divided
 from reticent.errors import InputError
 from reticent.findings.population import Data, ModelFacts, Population, Unlearned
 from reticent.jobs import document
@@ -61,16 +62,12 @@ def population_facts(
     each = []
     for model in models:
         right, row = correct(problem.signals, np.array([model]))[0], problem.membership.matrix[model]
+        inside, outside = (float(right[kind].mean()) if kind.any() else None for kind in (row, ~row))
         each.append(
-            ModelFacts(
-                model=model,
-                members=int(row.sum()),
-                accuracy_members=float(right[row].mean()),
-                accuracy_non_members=float(right[~row].mean()),
-            )
+            ModelFacts(model=model, members=int(row.sum()), accuracy_members=inside, accuracy_non_members=outside)
         )
-    health = _unlearned(problem, [one.accuracy_members for one in each], [one.accuracy_non_members for one in each])
-    _check_order(problem, min(each, key=lambda one: one.accuracy_members))
+    health = _unlearned(problem, [(one.accuracy_members, one.accuracy_non_members) for one in each])
+    _check_order(problem, each)
     of_targets = document.accuracy([each[model] for model in problem.targets])
     return facts.with_(
         per_model=tuple(each),
@@ -80,16 +77,17 @@ def population_facts(
     )
 
 
-def _check_order(problem: Problem, worst: ModelFacts) -> None:
+def _check_order(problem: Problem, models: Sequence[ModelFacts]) -> None:
     """Refuse answers whose classes stand in another order than the labels', where that is sure of the worst model."""
-    signals, row = problem.signals, problem.membership.matrix[worst.model]
+    accuracy, worst = min((one.accuracy_members, one.model) for one in models if one.accuracy_members is not None)
+    signals, row = problem.signals, problem.membership.matrix[worst]
     if signals.logits is None:
         return
-    answers = (np.asarray(signals.logits[[worst.model], block])[0] for block in signals.blocks(signals.classes))
+    answers = (np.asarray(signals.logits[[worst], block])[0] for block in signals.blocks(signals.classes))
     said = np.concatenate([answer.argmax(axis=1) for answer in answers])
     if told := document.renamed(said[row], signals.labels[row]):
         raise InputError(
-            f"labels: model {worst.model} labels {percent(worst.accuracy_members)} of its {worst.members:,} training "
+            f"labels: model {worst} labels {percent(accuracy)} of its {models[worst].members:,} training "
             f"records correctly. Of the same records {told}"
         )
 
@@ -107,12 +105,14 @@ def check_rows(problem: Problem) -> None:
     said -= said.mean(axis=0)
     said -= said.mean(axis=1, keepdims=True)
     said /= np.maximum((said**2).sum(axis=1, keepdims=True), LEAST) ** 0.5
-    held = problem.membership.matrix[:, some] - problem.membership.matrix[:, some].mean(axis=1, keepdims=True)
+    inside = problem.membership.matrix[:, some]
+    told = divided(inside)
+    held = np.asarray(inside - inside.mean(axis=1, keepdims=True), dtype=np.float64)
     held /= np.maximum((held**2).mean(axis=1, keepdims=True), LEAST) ** 0.5
     sure = said @ held.T  # Standard deviations that members of a row (column) lie above others.
     own = sure.diagonal()
     order = linear_sum_assignment(sure + ROUNDING * np.eye(models), maximize=True)[1]
-    moved = order != np.arange(models)
+    moved = (order != np.arange(models)) & told[order]
     if moved.any() and (sure[np.arange(models), order] > np.abs(own) + SURE)[moved].all():
         first = int(moved.argmax())
         raise InputError(
@@ -121,7 +121,7 @@ def check_rows(problem: Problem) -> None:
             f"membership[{order.tolist() if models <= MOST_TOLD else 'order'}], or the answers in the order of its rows"
         )
     spectra = (np.fft.rfft(said) * np.fft.rfft(held).conj()).sum(axis=0)
-    shifted = np.fft.irfft(spectra, said.shape[1]) / models**0.5
+    shifted = np.fft.irfft(spectra, said.shape[1]) / max(int(told.sum()), 1) ** 0.5
     best = int(shifted.argmax())
     if shifted[best] > abs(shifted[0]) + SURE:
         places = best if best <= len(shifted) // 2 else best - len(shifted)
@@ -176,15 +176,17 @@ def repeats(first: NDArray[np.int64], membership: NDArray[np.bool_]) -> NDArray[
 def shares(membership: NDArray[np.bool_], records: NDArray[np.bool_ | np.int64]) -> tuple[float, float] | None:
     """Return the least and the largest share of models that hold one of some records, where coins do not spread so.
 
-    Coins of one kind fall for a record, or for a person: records in the same models count as one, but for those that
-    are so by chance, as often as the sets of equally many models come up unequally. How many records are in how many
-    models is held against coins at every level: what they are in beyond it, on average (in convex order). Records in
-    equally many models spread less.
+    Of models that hold some of all records and not others: no coin fell for the rest. Coins of one kind fall for a
+    record, or for a person: records in the same models count as one, but for those that are so by chance, as often as
+    the sets of equally many models come up unequally. How many records are in how many models is held against coins at
+    every level: what they are in beyond it, on average (in convex order). Records in equally many models spread less.
     """
+    drawn = divided(membership)
+    membership = membership if drawn.all() else membership[drawn]
     packed, models = np.packbits(membership, axis=0)[:, records], len(membership)
     held = np.add.reduce(membership, axis=0, dtype=np.int64)[records]
     seen, counts = np.bincount(held, minlength=models + 1), np.arange(models + 1)
-    share = float(held.mean() / models)
+    share = float(held.mean() / max(models, 1))
     if models < 2 or not 0 < share < 1:
         return None
     sets = np.ascontiguousarray(packed.T).view(np.dtype((np.void, len(packed))))
@@ -203,25 +205,32 @@ def shares(membership: NDArray[np.bool_], records: NDArray[np.bool_ | np.int64])
     return (float(held.min() / models), float(held.max() / models)) if (excess > far).any() else None
 
 
-def _unlearned(problem: Problem, accuracies: Sequence[float], outside: Sequence[float] = ()) -> tuple[Unlearned, ...]:
+def _unlearned(problem: Problem, right: Sequence[tuple[float | None, float | None]]) -> tuple[Unlearned, ...]:
     """Find models that are right about members and, where known, about others no more often than naming one class is.
 
-    Where all records have one label, naming it is always right: that tells nothing of a model that knows others.
+    `right` are each model's accuracies on both. One without members is judged by the others alone. Where all records
+    have one label, naming it is always right: that tells nothing of a model that knows others.
     """
     if problem.signals.classes > 1 and (problem.signals.labels == problem.signals.labels[0]).all():
         return ()
     found, codes = [], np.unique(problem.signals.labels, return_inverse=True)[1]  # A label may be any number.
-    for model, accuracy in enumerate(accuracies):
-        labels = codes[problem.membership.matrix[model]]
-        commonest = np.bincount(labels).max()
-        others = (outside[model], len(codes) - len(labels)) if outside else None
-        found.append(document.unlearned(model, accuracy, float(commonest / len(labels)), len(labels), others))
+    for model, (inside, outside) in enumerate(right):
+        row = problem.membership.matrix[model]
+        kind, accuracy = (row, inside) if inside is not None else (~row, outside)
+        assert accuracy is not None  # Each record is one or the other.
+        labels = codes[kind]
+        commonest = np.bincount(labels).max() / len(labels)
+        others = None if inside is None or outside is None else (outside, len(codes) - len(labels))
+        told = document.unlearned(model, accuracy, float(commonest), len(labels), others, trained=inside is not None)
+        found.append(told)
     return tuple(one for one in found if one is not None)
 
 
-def _surely(problem: Problem, model: int) -> float:
+def _surely(problem: Problem, model: int) -> tuple[float | None, float | None]:
     """Return the share of a model's members that margins of many classes show to be right: more may be.
 
-    A margin above zero leaves less than half of the probability to all other classes together.
+    Of one without members, that of all others. A margin above zero leaves less than half of the probability to all
+    other classes together.
     """
-    return float((problem.signals.of_model(model) > 0)[problem.membership.matrix[model]].mean())
+    sure, row = problem.signals.of_model(model) > 0, problem.membership.matrix[model]
+    return (float(sure[row].mean()), None) if row.any() else (None, float(sure.mean()))

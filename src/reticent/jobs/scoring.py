@@ -17,6 +17,7 @@ from reticent.auditing.blind.baseline import Baseline
 from reticent.auditing.blind.excess import Beyond
 from reticent.auditing.claimed_rates import claimed_rates
 from reticent.auditing.units import scores_of_units
+from reticent.data.membership import divided
 from reticent.errors import TooFewReferencesError
 from reticent.findings.attack import Audit
 from reticent.findings.epsilon import GIVEN, Accountant
@@ -163,7 +164,8 @@ def _calibration(problem: Problem, attack: Spec, seed: int) -> tuple[Floats, Boo
     """
     if len(problem.targets) > 1 and np.isin(problem.targets, problem.references).all():
         return None
-    rows = np.setdiff1d(problem.references, problem.targets)[:CALIBRATION_MODELS]
+    others = np.setdiff1d(problem.references, problem.targets)
+    rows = others[divided(problem.membership.matrix[others])][:CALIBRATION_MODELS]
     scores = scored(attack, replace(problem, targets=rows), seed) if len(rows) else None
     return None if scores is None else (scores_of_units(scores, problem.units), replace(problem, targets=rows).members)
 

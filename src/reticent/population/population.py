@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from reticent.data.membership import Membership
 from reticent.data.records import Records
 from reticent.data.roles import Roles
-from reticent.errors import RolesError, ShapeError
+from reticent.errors import InputError, RolesError, ShapeError
 from reticent.objectives.imitation import Imitating
 from reticent.procedures import entry
 from reticent.procedures.base import undefended
@@ -129,6 +129,8 @@ class Population:
                 f"membership has {self.membership.records} records, the audited role {len(self.roles.audited)}: "
                 "expected the same"
             )
+        if (empty := ~self.membership.matrix.any(axis=1)).any():
+            raise InputError(f"membership: model {int(empty.argmax())} has no record to train on")
         for probe in self.probes:
             probe.check(self.records.kind, len(self.roles.population))
         self.queries.check(self.records.kind, self.records.x.shape[1:])

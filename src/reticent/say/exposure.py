@@ -4,7 +4,7 @@ import math
 
 from reticent.findings.audit import ExposureCount
 from reticent.rounding import level, plain
-from reticent.say.grammar import agree
+from reticent.say.grammar import agree, plural
 
 NEEDED = "that takes at least three models, some that were trained on the record and some that were not"
 """What a record needs to be tested."""
@@ -58,8 +58,10 @@ def enough(found: ExposureCount) -> int:
 
 def _impossible(found: ExposureCount) -> str:
     """Say that no record can be counted, whatever its margins, and from how many models on one could."""
+    models = found.models or 0
+    models = found.models or 0
     return (
-        f"{found.models} models are too few to show that a single record leaks: among {found.records:,} records, one "
-        f"may look exposed by chance. At least {enough(found)} models are needed, half of them trained on each record. "
-        "Single records may leak all the same."
+        f"{plural(models, 'model')} {agree(models, 'is', 'are')} too few to show that a single record leaks: among "
+        f"{found.records:,} records, one may look exposed by chance. At least {enough(found)} models are needed, half "
+        "of them trained on each record. Single records may leak all the same."
     )

@@ -34,10 +34,11 @@ def training(picked: Stacking) -> str:
     return f"training {picked.stack} models at a time, which was measured to be {alone / best:.1f} times as fast"
 
 
-def problem(accuracy: float, share: float, chance: float, members: int) -> str:
-    """Say that a model labels its own members no better than naming one class would."""
+def problem(accuracy: float, share: float, chance: float, records: int, *, trained: bool) -> str:
+    """Say that a model labels its own members, or others if it has none, no better than naming one class would."""
+    what = f"its {records:,} training records" if trained else f"{records:,} records"
     return (
-        f"labels {percent(accuracy)} of its {members:,} training records correctly; always naming the commonest class "
+        f"labels {percent(accuracy)} of {what} correctly; always naming the commonest class "
         f"gives {percent(share)}, and chance alone up to {percent(min(1.0, chance))}"
     )
 

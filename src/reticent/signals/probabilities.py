@@ -114,11 +114,21 @@ def check_probabilities(probabilities: NDArray[np.floating], told: Resolution, n
             "given as logits, percentages divided by 100, counts by their sum"
         )
     off = np.abs(sums - 1)
-    if classes > 1 and (off > max(SLACK, told.unit * classes / 2)).any():
+    far = off > max(SLACK, told.unit * classes / 2)
+    if classes > 1 and far.any():
         record = int(off.argmax())
+        most = int((probabilities[far] > 0).sum(axis=1).max())
+        why = (
+            "one sigmoid a class makes none (and multi-label models are not supported): give the logits, from before it"
+        )
+        if most < classes and (sums[far] < 1).all():
+            why = (
+                f"at most {most} of {classes} numbers of such a row are above 0, as where the largest alone were kept: "
+                "give all of them, or, if no more is known, labels alone: 1 for the predicted class and 0 for others"
+            )
         raise InputError(
-            f"{name}: expected rows that sum to 1, as after a softmax, got {sums[record]:.6g} for record {record}: one "
-            "sigmoid a class makes none (and multi-label models are not supported): give the logits, from before it"
+            f"{name}: expected rows that sum to 1, as after a softmax, got {sums[record]:.6g} for record {record}: "
+            + why
         )
 
 

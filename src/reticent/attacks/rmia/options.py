@@ -25,7 +25,8 @@ class Rmia(Spec):
     """A record dominates another if the ratio of their likelihood ratios is strictly above this; the paper uses 2, its
     authors' later tool 1, which ties fewer records."""
     a: Annotated[float, Ge(0), Le(1)] | Literal["auto"] = "auto"
-    """Offline: slope of the line that gives IN from OUT probabilities; "auto" chooses it on references."""
+    """Offline: slope of the line that gives IN from OUT probabilities; "auto" chooses it on references, and is 0.3
+    where none can be attacked, as where none was trained on any of the records."""
     signal: Formula = "softmax"
     """How a probability is made from logits; taylor and sm-taylor need those from before the softmax."""
     temperature: Annotated[float, Gt(0)] | Literal["auto"] = "auto"
@@ -76,8 +77,7 @@ def needs(spec: Rmia) -> Needs:
         population = False
     if spec.mode == "online":
         return Needs(references_in=1, references_out=1, logits=logits, population=population)
-    alone = 2 if spec.a == "auto" else 1
-    return Needs(alone, references_out=1, out_only=spec.a != "auto", logits=logits, population=population)
+    return Needs(references_out=1, out_only=spec.a != "auto", logits=logits, population=population)
 
 
 def temperature(spec: Rmia, offer: Offer | None = None, queries: int = 1) -> float:

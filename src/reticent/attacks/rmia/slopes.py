@@ -9,11 +9,13 @@ from reticent.attacks.base import Problem
 from reticent.attacks.rmia import ratios
 from reticent.attacks.rmia.dominance import auc, beaten
 from reticent.attacks.rmia.options import Rmia
-from reticent.errors import TooFewReferencesError
+from reticent.data.membership import divided
 from reticent.signals.matrix import Floats
 
 GRID = np.linspace(0, 1, 11)
 """The slopes tried."""
+USUAL = 0.3
+"""The slope where no reference can be attacked to choose one."""
 PRETENDERS = 4
 """How many references play the target, for each target."""
 
@@ -22,22 +24,22 @@ def choose(spec: Rmia, problem: Problem, queries: int, rng: np.random.Generator)
     """Choose for each target the smallest of the slopes that attack some of its references best, ``(T,)``.
 
     A reference that plays the target is attacked with the others, the target itself left out of everything, so that the
-    target's membership row has no part in the choice. `rng` draws which references play the target.
+    target's membership row has no part in the choice. `rng` draws which references play the target. Where none can, as
+    where none holds any of the records, the slope is `USUAL`.
 
     Cost: for each target a pass over the signals and 44 counts.
     """
     turn = rng.permutation(problem.references)
-    best = np.empty(len(problem.targets))
+    turn = turn[divided(problem.membership.of(turn))]
+    best = np.full(len(problem.targets), USUAL)
     for row, target in enumerate(problem.targets):
         others = problem.references[problem.references != target]
         pretenders = turn[turn != target][:PRETENDERS]
+        if len(pretenders) == 0:
+            continue
         areas = _areas(spec, replace(problem, targets=pretenders, references=others), queries)
-        if len(areas) == 0:
-            raise TooFewReferencesError(
-                f"rmia: a='auto' expected references that can be attacked with the other references, got {len(others)} "
-                f"references for target {target}, none of which can: train more models, or give a number for a, say 0.3"
-            )
-        best[row] = GRID[np.argmax(areas.mean(axis=0))]
+        if len(areas):
+            best[row] = GRID[np.argmax(areas.mean(axis=0))]
     return best
 
 

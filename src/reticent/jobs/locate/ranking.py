@@ -147,7 +147,7 @@ def check(recipe: Recipe) -> None:
 def everyone(job: Job) -> Population:
     """Make of a job's population one traced model of all its audited records."""
     all_of_them = np.ones((1, len(job.population.roles.audited)), dtype=np.bool_)
-    return replace(job.population, membership=Membership(all_of_them, everyone=True), trace=True, stack=1)
+    return replace(job.population, membership=Membership(all_of_them), trace=True, stack=1)
 
 
 def _ranked(job: Job, losses: Floats, said: Answers) -> tuple[RankedMember, ...]:

@@ -100,7 +100,8 @@ def accuracy(population: Population, name: str = "accuracy") -> str:
     """Draw every model's accuracy on the records it was trained on and on those it was not."""
     assert population.accuracy is not None
     inside, outside = (
-        [getattr(model, key) for model in population.per_model] for key in ("accuracy_members", "accuracy_non_members")
+        [value for model in population.per_model if (value := getattr(model, key)) is not None]
+        for key in ("accuracy_members", "accuracy_non_members")
     )
     rows = [
         _Strip("members", inside, population.accuracy.members.mean),

@@ -89,7 +89,7 @@ class Exposure:
     """
 
     label: Ints
-    drawn: int
+    drawn: Ints
     memberships: Floats
     k_in: Ints
     k_out: Ints
@@ -121,7 +121,7 @@ def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
     among = matrix if len(drawn) == len(matrix) else matrix[drawn]
     return Exposure(
         label=signals.labels,
-        drawn=len(drawn),
+        drawn=np.full(signals.records, len(drawn)),
         memberships=-permutation_test.log_least(len(drawn), among.sum(axis=0)),
         k_in=one.count,
         k_out=other.count,
@@ -154,7 +154,7 @@ def count_exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
         return count.with_(same=bool(((found.k_in > 0) & (found.k_out > 0) & (models > 2)).any()))
     most, ways = int(models[tested].max()), found.memberships[tested].max()
     if math.log(records) - ways > math.log(allowed):
-        return count.with_(models=found.drawn, memberships=math.exp(ways))
+        return count.with_(models=int(found.drawn.max()), memberships=math.exp(ways))
     return count.with_(models=most, distance_needed=-float(stdtrit(most - 2, allowed / records)))
 
 

@@ -13,9 +13,10 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   that compares models finds beyond the blind baseline is more than 0. For it, what is a fixed function of the record
   cancels; one model's answers may tell the shift better than the baseline, which learns it from few records. A leak is
   never excluded there, since a shift can hide one;
-* "found" by other limits where records are in different shares of the models that one may be a member more often
-  for what it is: an attack must find more than with the membership permuted among the models, record by record, which
-  keeps the shares. A leak is never excluded there;
+* "found" by other limits where records are in different shares of the models, or easier ones in more: some attack that
+  compares models must find more than with the membership permuted among the models, record by record, which keeps the
+  shares. It does not keep which records go together: where models are trained on ever more data, newer records tell
+  themselves apart from what one model says of them alone. A leak is never excluded there;
 * "found", too, if a group of records leaks, and more than the others, at limits that hold for all groups and attacks
   together (`group_limits`): a leak of few records does not show in the mean over all;
 * "cannot tell" otherwise, and wherever two to four models, from which their spread is hardly known, show no leak, or
@@ -131,6 +132,8 @@ class _Judged:
     @property
     def found(self) -> bool:
         """Whether that shows a leak."""
+        if self.unequal and not self.audit.strong:
+            return False
         return self.more and (self.audit.excess is None or self.audit.excess.counts)
 
     @property

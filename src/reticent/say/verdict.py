@@ -220,7 +220,8 @@ def _learners(said: Verdict, population: Population) -> list[str]:
                 "Every figure is a mean over all audited models, and attacks learn from all of them: the others may "
                 "leak more than is shown."
             )
-    return [f"{sick} of {population.models} models did not learn. {told}"]
+    order = ", or their answers are not in the order of the records" if population.targets is not None else ""
+    return [f"{sick} of {population.models} models did not learn{order}. {told}"]
 
 
 def _intervals(said: Verdict, best: Audit, what: str) -> list[str]:

@@ -25,7 +25,7 @@ stretched by the ratio of the normal quantiles). With them, the leak is
 
 The sentence quotes a figure that is more than chance by itself, where a leak is found: the TPR if any attack's is, else
 the AUC. Its attack is the one that finds most by that figure, of those under which it is more than chance if there are
-any; the AUC decides between equal TPRs, and where no rate can be measured.
+any; the AUC decides between equal TPRs, and where no rate can be measured or equal scores decide all of them.
 """
 
 from collections.abc import Sequence
@@ -335,9 +335,10 @@ def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, Statistic, int]:
     shown = [one for one in judged if one.found] or judged
     by_tpr, by_auc = [one for one in shown if one.by_tpr], [one for one in shown if one.by_auc]
     among = by_tpr or by_auc or judged
-    if (by_auc and not by_tpr) or all(one.share[0] < 0 for one in among):
+    told = by_tpr or [one for one in among if one.share[0] >= 0 and not (one.rate and one.rate.tied)]
+    if (by_auc and not by_tpr) or not told:
         return max(among, key=lambda one: one.area), Statistic.AUC, len(among)
-    return max(among, key=lambda one: one.share), Statistic.TPR, len(among)
+    return max(told, key=lambda one: one.share), Statistic.TPR, len(among)
 
 
 def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:

@@ -98,9 +98,9 @@ def _check_order(problem: Problem, worst: ModelFacts) -> None:
 def check_rows(problem: Problem) -> None:
     """Refuse membership whose rows, or columns, are surely in another order than the answers'.
 
-    Models must be surer of the records of other rows than of their own, some of their own and others of the rest, or all together of the records that lie by one
-    number of places further, than they would be by chance; by what sets a model apart from the mean over models, so
-    that easy records are none.
+    Models must be surer of the records of other rows than of their own, or some of them of all but their own, or all
+    together of the records that lie by one number of places further, than they would be by chance; by what sets a model
+    apart from the mean over models, so that easy records are none.
     """
     signals, models = problem.signals, problem.signals.models
     some = slice(min(signals.records, MOST_NUMBERS // models))

@@ -581,6 +581,13 @@ def test_what_learned_lacks_leaves_it_out_where_none_is_named(brought):
         run(arrays, attacks="learned")
 
 
+def test_persons_in_few_or_in_nearly_all_models_leave_learned_out_and_end_no_audit():
+    rng = np.random.default_rng(8)
+    membership = np.repeat(rng.random((8, 40)) < 0.5, 5, axis=1)
+    brought = {"labels": np.arange(200) % 10, "membership": membership, "margins": rng.normal(size=(8, 200))}
+    assert "learned" in {one["name"] for one in run(brought).document["left_out"]}
+
+
 def test_records_that_are_members_for_what_they_are_show_no_leak():
     found = []
     for seed in range(6):

@@ -89,65 +89,6 @@ def test_every_page_is_printed_by_the_rules_of_today():
     assert {json.loads(file.read_text())["schema"] for file in DOCS.glob("*/study.json")} == {SCHEMA}
 
 
-def test_each_figure_that_a_document_names_is_copied(tmp_path, monkeypatch):
-    out, docs = tmp_path / "work" / "cwrf-entanglement-tiny", tmp_path / "docs"
-    for folder in (out / "parts", docs):
-        folder.mkdir(parents=True)
-    for name in ("a.svg", "a.png", "study.md", "study.html"):
-        (out / name).write_text(name)
-    (out / "study.json").write_text(json.dumps(DOCUMENT))
-    module = runpy.run_path(str(SCRIPT))
-    monkeypatch.setitem(module["copy"].__globals__, "DOCS", docs)
-    module["copy"](SimpleNamespace(work=str(tmp_path / "work")))
-    assert sorted(file.name for file in (docs / out.name).iterdir()) == ["a.png", "a.svg", "study.json", "study.md"]
-    out.rename(out.with_name(f"{out.name}-mine"))  # as of a table in the scale's place
-    module["copy"](SimpleNamespace(work=str(tmp_path / "work")))
-    told = (docs / "README.md").read_text()
-    assert f"{out.name}/study.md) | tiny {TOLD}" in told
-    assert f"{out.name}-mine/study.md) | tiny, mine {TOLD}" in told
-
-
-def test_what_was_measured_is_kept_and_found_again_on_another_day(tmp_path, monkeypatch):
-    """Seeds can be added later: the parts lie in the repository, and go into the next run's folder."""
-    name, kept = "cwrf-entanglement-tiny", tmp_path / "kept"
-    out = tmp_path / "work" / name
-    (out / "parts").mkdir(parents=True)
-    (out / "study.json").write_text(json.dumps(DOCUMENT))
-    (out / "study.md").write_text("")
-    (out / "parts" / "cnn-0-abc.json").write_text("{}")
-    monkeypatch.setattr(reticent, "study", lambda name, **options: type("Studied", (), {"sentence": "Done."}))
-    module = runpy.run_path(str(SCRIPT))
-    monkeypatch.setitem(module["copy"].__globals__, "DOCS", tmp_path / "docs")
-    monkeypatch.setitem(module["copy"].__globals__, "KEPT", kept)
-    (tmp_path / "docs").mkdir()
-    module["copy"](SimpleNamespace(work=str(tmp_path / "work")))
-    later = SimpleNamespace(
-        work=str(tmp_path / "later"),
-        study=["cwrf-entanglement"],
-        scale="tiny",
-        data=None,
-        setting=[],
-        dataset=None,
-        label=None,
-        seeds=3,
-        workers=1,
-    )
-    module["run"](later)
-    assert [file.name for file in (tmp_path / "later" / name / "parts").iterdir()] == ["cnn-0-abc.json"]
-
-
-def test_the_verdicts_of_older_rules_are_not_counted_in_the_list(tmp_path):
-    row = runpy.run_path(str(SCRIPT))["row"]
-    assert TOLD in row(tmp_path, DOCUMENT)
-    assert "| Printed by rules that have been replaced: " in row(tmp_path, DOCUMENT | {"schema": "reticent.study/1"})
-
-
-def test_pages_of_older_rules_say_so_at_their_top():
-    for file in DOCS.glob("*/study.json"):
-        older = json.loads(file.read_text())["schema"] != SCHEMA
-        assert file.with_name("study.md").read_text().split("\n\n")[1].startswith("> **Read this first") == older
-
-
 def test_each_figure_that_the_docs_name_is_there():
     for file in DOCS.glob("*/study.json"):
         for figure in json.loads(file.read_text())["figures"]:

@@ -372,6 +372,9 @@ def test_the_most_exposed_group_is_of_those_that_stand_out_where_another_is_high
     groups_[1] = groups_[1].with_(auc=groups_[0].auc, stands_out=None)
     text = said(entry.with_(groups=tuple(groups_))).sentence
     assert "2 of the others have a higher value, which" in text
+    groups_[1:3] = (one.with_(stands_out="more") for one in entry.groups[1:3])
+    text = said(entry.with_(groups=tuple(groups_))).sentence
+    assert '2 more stand out as well ("1", "2"). 1 of the others has a higher value' in text
 
 
 def test_shares_without_a_hit_have_clopper_and_pearsons_limit():

@@ -175,7 +175,7 @@ def test_a_rate_that_equal_scores_decide_excludes_nothing():
     assert TIED in told.detail
     assert TIES in told.cannot_say
     assert (
-        "The 95 % interval is 0.3 to 0.8 %. Equal scores decide what is found at 1 false alarm in 100: a threshold "
+        "Equal scores decide what is found at 1 false alarm in 100: a threshold "
         "flags either 0.3 % of the non-members or more than 1 %, so a low share is no sign of safety."
     ) in told.detail
     # An attack that asks one model alone, and ties, takes nothing from the others; one that compares models does.
@@ -435,3 +435,10 @@ def test_the_chance_that_is_told_is_the_one_that_the_share_is_held_against():
         assert "chance is 1 %" not in said.sentence + said.detail
     assert "The 95 % interval is 1.2 to 1.6 %." in told(0.0121).detail
     assert "The 95 % interval is 1.19 to 1.6 %." in told(0.0119).detail
+
+
+def test_a_rate_that_equal_scores_decide_is_no_headline():
+    tied = with_ties(made("loss", area=(0.5, 0.48, 0.52), tpr=(0.0, 0.0, 0.0)), strong=True)
+    assert (judged([tied]).best_by, judged([tied]).best_among) == ("auc", 1)
+    other = judged([tied, made(area=(0.5, 0.48, 0.52), tpr=(0.0, 0.0, 0.001))])
+    assert (other.attack, other.best_by, other.best_among) == ("lira", "tpr", 2)

@@ -581,6 +581,13 @@ def test_what_learned_lacks_leaves_it_out_where_none_is_named(brought):
         run(arrays, attacks="learned")
 
 
+def test_persons_in_few_or_in_nearly_all_models_leave_learned_out_and_end_no_audit():
+    rng = np.random.default_rng(8)
+    membership = np.repeat(rng.random((8, 40)) < 0.5, 5, axis=1)
+    brought = {"labels": np.arange(200) % 10, "membership": membership, "margins": rng.normal(size=(8, 200))}
+    assert "learned" in {one["name"] for one in run(brought).document["left_out"]}
+
+
 def test_records_that_are_members_for_what_they_are_show_no_leak():
     found = []
     for seed in range(6):
@@ -613,6 +620,27 @@ def test_where_easy_records_are_a_little_more_often_members_loss_alone_shows_no_
     kind = "Easier" if easier > 0.5 else "Harder"
     assert f"{kind} records are in more of the models" in done["verdict"]["detail"]
     assert run(brought, margins=margins + 0.7 * membership).document["verdict"]["leak"] == "found"
+
+
+def test_models_of_ever_more_data_tell_old_records_from_new_ones_which_is_no_leak():
+    found = []
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        age = np.arange(600) / 600
+        membership = age < np.arange(1, 12)[:, None] / 12
+        margins = 3 - 4 * age + rng.normal(size=600) + rng.normal(size=(11, 600))
+        done = run({"labels": rng.integers(0, 2, 600), "membership": membership}, margins=margins).document
+        found.append((done["verdict"]["leak"], done["verdict"]["reason"]))
+    assert found == [("cannot tell", "unequal-shares")] * 4
+
+
+def test_means_that_are_rounded_in_two_ways_are_one():
+    """A mean over 8 models of 400 members may end in a half at its seventh decimal."""
+    rng = np.random.default_rng(0)
+    for _ in range(12):
+        membership = np.stack([np.isin(np.arange(800), rng.permutation(800)[:400]) for _ in range(8)])
+        logits = rng.normal(size=(8, 800, 2))
+        run({"logits": logits, "labels": rng.integers(0, 2, 800), "membership": membership}, attacks="loss")
 
 
 def test_other_options_are_a_remedy_only_where_they_need_less(brought):

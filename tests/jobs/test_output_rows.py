@@ -61,3 +61,22 @@ def test_of_labels_of_other_records_membership_is_not_told_as_exchanged():
     assert "exchanged" not in found.sentence
     turned = attacked(brought, logits=logits, membership=~brought["membership"]).findings.verdict
     assert "exchanged" in turned.sentence
+
+
+def test_rows_of_some_models_that_say_the_opposite_are_refused_by_name():
+    brought = world()
+    turned = brought["membership"].copy()
+    turned[[2, 5]] ^= True
+    with pytest.raises(InputError, match=r"^membership: 2 of 8 models \(2, 5\) .* exchange True and False"):
+        attacked(brought, membership=turned)
+
+
+def test_of_some_models_that_are_right_about_nothing_the_order_of_records_is_in_doubt():
+    rng = np.random.default_rng(0)
+    brought = world()
+    logits = rng.normal(size=(MODELS, RECORDS, 10))
+    logits[:, np.arange(RECORDS), brought["labels"]] += 2 + 2 * brought["membership"]
+    logits[4:] = logits[4:, rng.permutation(RECORDS)]
+    del brought["margins"]
+    found = attacked(brought, logits=logits).findings.verdict
+    assert "4 of 8 models did not learn, or their answers are not in the order of the records." in found.detail

@@ -13,9 +13,10 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   that compares models finds beyond the blind baseline is more than 0. For it, what is a fixed function of the record
   cancels; one model's answers may tell the shift better than the baseline, which learns it from few records. A leak is
   never excluded there, since a shift can hide one;
-* "found" by other limits where records are in different shares of the models that one may be a member more often
-  for what it is: an attack must find more than with the membership permuted among the models, record by record, which
-  keeps the shares. A leak is never excluded there;
+* "found" by other limits where records are in different shares of the models, or easier ones in more: some attack that
+  compares models must find more than with the membership permuted among the models, record by record, which keeps the
+  shares. It does not keep which records go together: where models are trained on ever more data, newer records tell
+  themselves apart from what one model says of them alone. A leak is never excluded there;
 * "found", too, if a group of records leaks, and more than the others, at limits that hold for all groups and attacks
   together (`group_limits`): a leak of few records does not show in the mean over all;
 * "cannot tell" otherwise, and wherever two to four models, from which their spread is hardly known, show no leak, or
@@ -24,7 +25,7 @@ stretched by the ratio of the normal quantiles). With them, the leak is
 
 The sentence quotes a figure that is more than chance by itself, where a leak is found: the TPR if any attack's is, else
 the AUC. Its attack is the one that finds most by that figure, of those under which it is more than chance if there are
-any; the AUC decides between equal TPRs, and where no rate can be measured.
+any; the AUC decides between equal TPRs, and where no rate can be measured or equal scores decide all of them.
 """
 
 from collections.abc import Sequence
@@ -131,6 +132,8 @@ class _Judged:
     @property
     def found(self) -> bool:
         """Whether that shows a leak."""
+        if self.unequal and not self.audit.strong:
+            return False
         return self.more and (self.audit.excess is None or self.audit.excess.counts)
 
     @property
@@ -332,9 +335,10 @@ def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, Statistic, int]:
     shown = [one for one in judged if one.found] or judged
     by_tpr, by_auc = [one for one in shown if one.by_tpr], [one for one in shown if one.by_auc]
     among = by_tpr or by_auc or judged
-    if (by_auc and not by_tpr) or all(one.share[0] < 0 for one in among):
+    told = by_tpr or [one for one in among if one.share[0] >= 0 and not (one.rate and one.rate.tied)]
+    if (by_auc and not by_tpr) or not told:
         return max(among, key=lambda one: one.area), Statistic.AUC, len(among)
-    return max(among, key=lambda one: one.share), Statistic.TPR, len(among)
+    return max(told, key=lambda one: one.share), Statistic.TPR, len(among)
 
 
 def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:

@@ -73,8 +73,8 @@ class Verdict(Finding):
     best_of: Count
     "How many attacks were tried."
     best_by: Statistic = Statistic.AUC
-    """That figure: `tpr` at `fpr`, where the AUC decides between equals; or `auc`, where no rate is measurable or
-    only AUCs are more than chance."""
+    """That figure: `tpr` at `fpr`, where the AUC decides between equals; or `auc`, where no rate is measurable,
+    equal scores decide all of them, or only AUCs are more than chance."""
     best_among: Count = 1
     "Of how many it was chosen: of those that do better than chance by that figure, or of all."
     fpr: Share | None = None

@@ -12,6 +12,7 @@ from scipy.stats import binom
 from reticent import seeds
 from reticent.attacks.base import Problem
 from reticent.data.membership import divided
+from reticent.data.records import listed
 from reticent.errors import InputError
 from reticent.findings.population import Data, ModelFacts, Population, Unlearned
 from reticent.jobs import document
@@ -95,9 +96,9 @@ def _check_order(problem: Problem, models: Sequence[ModelFacts]) -> None:
 def check_rows(problem: Problem) -> None:
     """Refuse membership whose rows, or columns, are surely in another order than the answers'.
 
-    Models must be surer of the records of other rows than of their own, or all together of the records that lie by one
-    number of places further, than they would be by chance; by what sets a model apart from the mean over models, so
-    that easy records are none.
+    Models must be surer of the records of other rows than of their own, or some of them of all but their own, or all
+    together of the records that lie by one number of places further, than they would be by chance; by what sets a model
+    apart from the mean over models, so that easy records are none.
     """
     signals, models = problem.signals, problem.signals.models
     some = slice(min(signals.records, MOST_NUMBERS // models))
@@ -111,6 +112,13 @@ def check_rows(problem: Problem) -> None:
     held /= np.maximum((held**2).mean(axis=1, keepdims=True), LEAST) ** 0.5
     sure = said @ held.T  # Standard deviations that members of a row (column) lie above others.
     own = sure.diagonal()
+    turned = np.flatnonzero(own < -SURE)
+    if len(turned) and own.max() > SURE:
+        raise InputError(
+            f"membership: {len(turned)} of {models} models ({listed(turned)}) answer as if trained on the records that "
+            "it says they were not trained on, others as if on those that it says they were: exchange True and False "
+            "in the rows of these"
+        )
     order = linear_sum_assignment(sure + ROUNDING * np.eye(models), maximize=True)[1]
     moved = (order != np.arange(models)) & told[order]
     if moved.any() and (sure[np.arange(models), order] > np.abs(own) + SURE)[moved].all():

@@ -75,8 +75,9 @@ def _sentence(found: Grouping, names: Sequence[str], population: Population, wha
     return (
         f"The most exposed {what}{place}{' of those that stand out' * bool(higher)} is "
         f"{_named(found.by, most.name, names, what_of)}: {found.attack} tells its members from its non-members in "
-        f"{percent(most.auc.mean)} of pairs, and those of {rest} in {percent(most.auc.mean - most.difference.mean)}; "
-        f"that is more than chance{sure}.{_also(found, higher)}"
+        f"{percent(most.auc.mean)} of pairs, and those of {rest} in {percent(most.auc.mean - most.difference.mean)}"
+        f"{'' if two else ' on average'}; "
+        f"that is more than chance{sure}.{_also(found, higher, names, what_of)}"
     )
 
 
@@ -119,9 +120,12 @@ def _higher(compared: Sequence[Group], most: Group) -> int:
     return sum(one.stands_out != "more" and one.auc is not None and one.auc.mean > most.auc.mean for one in compared)
 
 
-def _also(found: Grouping, higher: int) -> str:
-    others = sum(one.stands_out == "more" for one in found.groups) - 1
-    also = f" {others} more {agree(others, 'stands', 'stand')} out as well." if others else ""
+def _also(found: Grouping, higher: int, names: Sequence[str], what: str) -> str:
+    others = [one for one in found.groups if one.stands_out == "more" and one.name != found.most_exposed]
+    also = ""
+    if others:
+        known = some([_named(found.by, one.name, names, what) for one in others])
+        also = f" {len(others)} more {agree(len(others), 'stands', 'stand')} out as well ({known})."
     if higher:
         also += f" {higher} of the others {agree(higher, 'has', 'have')} a higher value, which chance may explain."
     return also

@@ -36,8 +36,9 @@ CONCLUSIONS = {
     "counted against it in the other, so a leak is not excluded.",
     Reason.WEAK_ATTACKS: f"{NOTHING}, but none of those that were tried compares models that were trained on a record "
     "with models that were not: they miss most of a leak, so none is excluded.",
-    Reason.UNEQUAL: "No attack is shown to find more than it does with the membership permuted among the models, so no "
-    "leak is shown. None is excluded either, since records are in different shares of the models.",
+    Reason.UNEQUAL: "No attack that compares models is shown to find more than it does with the membership permuted "
+    "among the models, so no leak is shown. None is excluded either, since records are in different shares of the "
+    "models.",
 }
 """What is concluded where no leak is found."""
 WORDS = {Leak.FOUND: "Leak found", Leak.NOT_FOUND: "No leak found", Leak.CANNOT_TELL: "Cannot tell"}
@@ -219,7 +220,8 @@ def _learners(said: Verdict, population: Population) -> list[str]:
                 "Every figure is a mean over all audited models, and attacks learn from all of them: the others may "
                 "leak more than is shown."
             )
-    return [f"{sick} of {population.models} models did not learn. {told}"]
+    order = ", or their answers are not in the order of the records" if population.targets is not None else ""
+    return [f"{sick} of {population.models} models did not learn{order}. {told}"]
 
 
 def _intervals(said: Verdict, best: Audit, what: str) -> list[str]:

@@ -33,6 +33,8 @@ TOGETHER = 4
 """References that play the target for which others are averaged at once."""
 VALUES = 2**25
 """Numbers that are read for it at most: 268 MB."""
+PLENTY = 3
+"""References of a kind of which one is left without the target and the one that plays it."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +116,10 @@ def groups(problem: Problem) -> Iterator[Group]:
 
 
 def check(problem: Problem) -> None:
-    """Check that those that play a target keep references without their near-complements; counts tell the rest."""
-    if complements(problem.drawn, problem.references, problem.references).any():
+    """Check that those that play a target keep references of both kinds: all do, but of few or of near-complements."""
+    inside = np.add.reduce(problem.membership.of(problem.references), axis=0, dtype=np.int64)
+    scarce = np.minimum(inside, len(problem.references) - inside).min() < PLENTY
+    if scarce or complements(problem.drawn, problem.references, problem.references).any():
         everyone(problem)
         for _ in groups(problem):
             pass

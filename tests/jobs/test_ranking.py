@@ -12,9 +12,8 @@ from torch import nn
 import reticent
 from reticent.cli import app
 from reticent.cli.run import guarded
-from reticent.data.membership import Membership
 from reticent.data.records import Records
-from reticent.errors import InputError, SpecError
+from reticent.errors import SpecError
 from reticent.findings.ranking import RankingDocument
 from reticent.locate.last_layer import answers
 from reticent.locate.leverage import last_layer
@@ -135,10 +134,6 @@ def test_what_means_nothing_is_refused(folder, capsys):
             reticent.rank_members(**QUICK | given)
     assert guarded(app, ["locate", "records", str(folder), "--without-references"]) == 2
     assert "trains one model, and reads no finished audit" in capsys.readouterr().err
-    with pytest.raises(InputError, match="all 4 records true"):
-        Membership(np.ones((1, 4), bool))
-    with pytest.raises(InputError, match="all 4 records false"):
-        Membership(np.zeros((1, 4), bool), everyone=True)
 
 
 class Ends(nn.Module):

@@ -16,6 +16,7 @@ from reticent.data.roles import Roles
 from reticent.errors import (
     CorruptRunError,
     FullStoreError,
+    InputError,
     ModelError,
     NonFiniteError,
     OutdatedRunError,
@@ -64,6 +65,12 @@ def test_the_membership_is_over_the_audited_records():
     data = records()
     with pytest.raises(ShapeError, match="membership has 10 records, the audited role 60"):
         Population(TINY, data, Roles.split(data, 0), Membership.draw(4, 10, 0), 0)
+
+
+def test_a_model_of_no_records_is_not_trained():
+    made = population()
+    with pytest.raises(InputError, match="model 1 has no record to train on"):
+        replace(made, membership=Membership(made.membership.matrix & (np.arange(4) != 1)[:, None]))
 
 
 def test_a_class_without_audited_records_is_refused():

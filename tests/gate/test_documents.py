@@ -2,12 +2,16 @@
 
 import json
 from collections import Counter
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
+from pydantic import ValidationError
 
 import reticent
 from reticent.errors import InputError, ReticentError, SpecError, UnknownNameError
+from reticent.findings.numbers import Spread
+from reticent.findings.population import Accuracy, ModelFacts, Population
 
 DEEP = []
 for _ in range(900):
@@ -152,3 +156,15 @@ def test_what_python_gets_wrong_is_one_sentence(done, audit, limits, kind, words
     with pytest.raises(kind) as error:
         reticent.gate(done if audit is None else audit, **limits)
     assert words in str(error.value)
+
+
+def test_a_mean_of_rounded_numbers_is_told_from_a_changed_one():
+    """A mean that ends in a half at its seventh decimal is rounded in two ways."""
+    each = tuple(
+        ModelFacts(model=model, members=400, accuracy_members=0.7, accuracy_non_members=0.6) for model in range(2)
+    )
+    spread = Spread(mean=0.6)
+    for mean, fits in ((0.7, True), (0.700001, True), (0.70001, False)):
+        accuracy = Accuracy(members=spread.with_(mean=mean), non_members=spread)
+        with nullcontext() if fits else pytest.raises(ValidationError, match=r"accuracy\.members\.mean: expected 0.7"):
+            Population(models=2, per_model=each, accuracy=accuracy)

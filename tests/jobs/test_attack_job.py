@@ -634,15 +634,6 @@ def test_models_of_ever_more_data_tell_old_records_from_new_ones_which_is_no_lea
     assert found == [("cannot tell", "unequal-shares")] * 4
 
 
-def test_means_that_are_rounded_in_two_ways_are_one():
-    """A mean over 8 models of 400 members may end in a half at its seventh decimal."""
-    rng = np.random.default_rng(0)
-    for _ in range(12):
-        membership = np.stack([np.isin(np.arange(800), rng.permutation(800)[:400]) for _ in range(8)])
-        logits = rng.normal(size=(8, 800, 2))
-        run({"logits": logits, "labels": rng.integers(0, 2, 800), "membership": membership}, attacks="loss")
-
-
 def test_other_options_are_a_remedy_only_where_they_need_less(brought):
     membership = brought["membership"].copy()
     membership[:, :60] = np.arange(MODELS)[:, None] < 2  # Enough for a pooled variance.

@@ -9,7 +9,7 @@ from reticent.attacks.complements import complements
 from reticent.auditing.exposure import count_exposed, exposure
 from reticent.data.membership import Membership
 from reticent.errors import InputError, TooFewReferencesError
-from reticent.jobs import output_facts
+from reticent.jobs import row_order
 from reticent.signals.matrix import Signals
 
 N = 400
@@ -117,4 +117,4 @@ def test_the_row_of_another_model_is_found_among_models_of_none():
         Signals.from_logits(brought["logits"], brought["labels"]), brought["membership"], brought["targets"]
     )
     with pytest.raises(InputError, match="model 0 on those of row 1"):
-        output_facts.check_rows(problem)
+        row_order.check(problem)

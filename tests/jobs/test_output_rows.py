@@ -6,7 +6,10 @@ import numpy as np
 import pytest
 
 import reticent
+from reticent.attacks.base import Problem
 from reticent.errors import InputError
+from reticent.jobs.row_order import check
+from reticent.signals.matrix import Signals
 
 MODELS, RECORDS = 8, 400
 ORDER = [2, 0, 1, 3, 4, 5, 7, 6]
@@ -24,12 +27,12 @@ def attacked(brought, **other):
 
 
 def test_rows_in_the_order_of_other_models_are_refused_with_their_order():
-    brought = world()
-    moved = brought["membership"][ORDER]
+    brought = world(gain=3.0)
     with pytest.raises(InputError, match=r"^membership: its rows .*: 5 of 8 models answer as if trained") as told:
-        attacked(brought, membership=moved)
-    order = [int(one) for one in re.search(r"membership\[\[(.*?)\]\]", str(told.value))[1].split(",")]
-    assert np.array_equal(moved[order], brought["membership"])
+        attacked(brought, membership=brought["membership"][ORDER])
+    pairs = re.findall(r"model (\d) on those of row (\d)", str(told.value))
+    assert [int(row) for _, row in pairs] == [ORDER.index(int(model)) for model, _ in pairs]
+    assert len(pairs) == 5
 
 
 @pytest.mark.parametrize("places", [1, -3])
@@ -38,6 +41,38 @@ def test_columns_that_are_shifted_against_the_records_are_refused_with_the_shift
     moved = np.roll(brought["membership"], places, axis=1)
     with pytest.raises(InputError, match=rf"^membership: its columns .*numpy.roll\(membership, {-places}, axis=1\)"):
         attacked(brought, membership=moved)
+
+
+def persons(rng):
+    """A hundred records each, which models are surer or less sure of together."""
+    matrix, liked = rng.random((MODELS, 20)) < 0.5, rng.normal(size=(MODELS, 20))
+    return np.repeat(matrix, 100, axis=1), np.repeat(liked, 100, axis=1)
+
+
+def checkpoints(rng):
+    """Of four runs, the later ones surer of their members."""
+    matrix = np.repeat(rng.random((4, 4000)) < 0.5, 2, axis=0)
+    return matrix, np.tile([[0.2], [2.0]], (4, 1)) * matrix
+
+
+def one_split(rng):
+    matrix = np.tile(rng.random(4000) < 0.5, (MODELS, 1))
+    return matrix, np.linspace(0.5, 2, MODELS)[:, None] * matrix
+
+
+def ever_more(rng):
+    """Models of ever more data, the later ones surer of all."""
+    matrix, easy = np.arange(4000) / 4000 < np.arange(1, MODELS + 1)[:, None] / (MODELS + 1), rng.normal(size=4000)
+    return matrix, np.linspace(-1, 1, MODELS)[:, None] * (1 + easy - 4 * np.arange(4000) / 4000)
+
+
+@pytest.mark.parametrize("design", [persons, checkpoints, one_split, ever_more])
+def test_what_belongs_together_is_not_taken_for_another_order(design):
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        matrix, said = design(rng)
+        margins = said + 2 * rng.normal(size=matrix.shape[1]) + rng.normal(size=matrix.shape)
+        check(Problem.make(Signals.from_margins(margins, np.arange(matrix.shape[1]) % 10, 10), matrix))
 
 
 @pytest.mark.parametrize("gain", [0.0, 2.0, -2.0])
@@ -64,7 +99,7 @@ def test_of_labels_of_other_records_membership_is_not_told_as_exchanged():
 
 
 def test_rows_of_some_models_that_say_the_opposite_are_refused_by_name():
-    brought = world()
+    brought = world(gain=3.0)
     turned = brought["membership"].copy()
     turned[[2, 5]] ^= True
     with pytest.raises(InputError, match=r"^membership: 2 of 8 models \(2, 5\) .* exchange True and False"):

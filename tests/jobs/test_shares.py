@@ -40,6 +40,8 @@ FAIR = {
     "folds": lambda rng, models: exactly(rng, models, models - 1),
     "sizes": lambda rng, models: coins(rng, models, np.linspace(0.3, 0.7, models)[:, None]),
     "rows": lambda rng, models: rng.random((models, RECORDS)).argsort(axis=1) < RECORDS // 2,
+    "one split": lambda rng, models: np.tile(rng.random(RECORDS) < 0.5, (models, 1)),
+    "checkpoints": lambda rng, models: np.repeat(coins(rng, models), 3, axis=0),
 }
 UNEQUAL = {
     "one of them, and coins": lambda rng, models: np.where(
@@ -53,10 +55,9 @@ UNEQUAL = {
     "difficulty": harder,
     "sizes": lambda rng, models: (
         rng.random((models, RECORDS))
-        < 1 / (1 + np.exp(-rng.normal(size=RECORDS) - np.linspace(-1, 1, models)[:, None]))
+        < 1 / (1 + np.exp(-0.6 * rng.normal(size=RECORDS) - np.linspace(-1, 1, models)[:, None]))
     ),
     "difficulty of persons": lambda rng, models: harder(rng, models)[:, np.arange(RECORDS) // 4 * 4],
-    "one split": lambda rng, models: np.tile(rng.random(RECORDS) < 0.5, (models, 1)),
 }
 
 

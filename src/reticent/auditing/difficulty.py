@@ -8,50 +8,62 @@ attacks that ask one model alone take easy records for members, and those that c
 from collections.abc import Callable
 
 import numpy as np
+from scipy.special import ndtr, stdtrit
 from scipy.stats import rankdata
 
-from reticent.arrays import Bools, Floats
+from reticent.arrays import Bools, Floats, Ints
 
 SOME = 16
 """Models whose answers are looked at."""
 FAR = 3.0
 """Standard errors from one half beyond which an AUC is not chance."""
+BLOCK = 2**14
+"""Records whose membership is turned into numbers at once."""
 
 
-def difficulty(margins: Callable[[int], Floats], membership: Bools) -> float | None:
-    """Compute how well what a model says of its non-members tells the members of other models: an AUC.
+def difficulty(margins: Callable[[int], Floats], membership: Bools, targets: Ints) -> float | None:
+    """Compute how well what a model says of its non-members tells the members of audited ones: an AUC.
 
     Args:
         margins: log-odds of the true label by one model, given its row ``(N,)``.
         membership: booleans ``(M, N)``.
+        targets: rows of the audited models ``(T,)``.
 
     Returns:
-        The mean over pairs of models, or None where chance explains it.
+        The mean over pairs of models, or None where chance explains it. Models of the same members count as one.
 
-    Cost: at most 16 sorts of N margins, and as many passes over the membership.
+    Cost: at most 16 sorts of N margins, and as many passes over the targets' membership.
     """
-    models = len(membership)
-    areas = np.full((min(models, SOME), models), np.nan)
-    for asked, row in enumerate(areas):
-        outside = np.flatnonzero(~membership[asked])
-        ranks = rankdata(margins(asked)[outside])
-        for model in np.delete(np.arange(models), asked):
-            inside = membership[model, outside]
-            row[model] = _area(ranks[inside], len(inside))
+    _, first, same = np.unique(np.packbits(membership, axis=1), axis=0, return_index=True, return_inverse=True)
+    rows, judged = first[:SOME], np.unique(same.reshape(-1)[targets])
+    areas, variances = np.full((2, len(rows), len(judged)), np.nan)
+    for at, row in enumerate(rows):
+        outside = np.flatnonzero(~membership[row])
+        above, m = _ranks_of_members(rankdata(margins(int(row))[outside]), membership, first[judged], outside)
+        n = len(outside) - m
+        told = (m > 0) & (n > 0) & (judged != at)
+        pairs = (m * n)[told]
+        areas[at, told] = (above[told] - (m * (m + 1) / 2)[told]) / pairs
+        variances[at, told] = (len(outside) + 1) / (12 * pairs)  # Mann and Whitney's
     told = ~np.isnan(areas).all(axis=0)
-    if not told.any():
+    count = int(told.sum())
+    if not count:
         return None
+    # The pairs of one target share its members, so that their mean varies by as much as one of them at most; but no
+    # less than the targets are seen to, where records belong together.
     each = np.nanmean(areas[:, told], axis=0)
-    # Mann and Whitney's variance of one model's AUC over all records; more where records are seen to belong together.
-    m = membership[told].sum(axis=1)
-    n = membership.shape[1] - m
-    variance = max(((m + n + 1) / (12 * m * n)).mean(), each.var(ddof=1) if len(each) > 1 else 0.0)
-    far = FAR * (variance / len(each)) ** 0.5
-    return float(each.mean()) if abs(each.mean() - 0.5) > far else None
+    far = FAR * float(np.nanmean(variances[:, told])) ** 0.5
+    if count > 1:
+        far = max(far, float(each.std(ddof=1) * stdtrit(count - 1, ndtr(FAR))))
+    return float(each.mean()) if abs(each.mean() - 0.5) > far / count**0.5 else None
 
 
-def _area(inside: Floats, count: int) -> float:
-    """Compute an AUC from the ranks of the members among so many records; NaN where there are none of one kind."""
-    m = len(inside)
-    n = count - m
-    return (inside.sum() - m * (m + 1) / 2) / (m * n) if m and n else np.nan
+def _ranks_of_members(ranks: Floats, membership: Bools, rows: Ints, records: Ints) -> tuple[Floats, Floats]:
+    """Sum the ranks of some models' members among some records, and count these."""
+    total, count = np.zeros((2, len(rows)))
+    for start in range(0, len(records), BLOCK):
+        part = slice(start, start + BLOCK)
+        inside = membership[np.ix_(rows, records[part])].astype(np.float64)
+        total += inside @ ranks[part]
+        count += inside.sum(axis=1)
+    return total, count

@@ -137,6 +137,11 @@ class _Judged:
         return self.more and (self.audit.excess is None or self.audit.excess.counts)
 
     @property
+    def tied(self) -> bool:
+        """Whether equal scores decide the rate."""
+        return self.rate is not None and self.rate.tied
+
+    @property
     def area(self) -> float:
         return self.audit.auc.mean
 
@@ -220,7 +225,7 @@ def allow_for_exchanged(said: Verdict, audits: Sequence[Audit], population: Popu
     Attacks that compare models say nothing of it: they learn from it which way round it is. Nor do others where members
     are other records than non-members, such as the harder ones, or where labels may be those of other records.
     """
-    targets, unknown = population.targets, population.shares is not None or population.mostly_unlearned
+    targets, unknown = population.targets, population.unequal or population.mostly_unlearned
     if targets is None or said.excess is not None or unknown:
         return said
     alone = [_judge(one, said.fpr, len(audits)) for one in audits if not one.strong]
@@ -335,10 +340,10 @@ def _headline(judged: Sequence[_Judged]) -> tuple[_Judged, Statistic, int]:
     shown = [one for one in judged if one.found] or judged
     by_tpr, by_auc = [one for one in shown if one.by_tpr], [one for one in shown if one.by_auc]
     among = by_tpr or by_auc or judged
-    told = by_tpr or [one for one in among if one.share[0] >= 0 and not (one.rate and one.rate.tied)]
-    if (by_auc and not by_tpr) or not told:
+    rated = by_tpr or ([] if by_auc else [one for one in judged if one.share[0] >= 0 and not one.tied])
+    if not rated:
         return max(among, key=lambda one: one.area), Statistic.AUC, len(among)
-    return max(told, key=lambda one: one.share), Statistic.TPR, len(among)
+    return max(rated, key=lambda one: one.share), Statistic.TPR, len(among)
 
 
 def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:
@@ -364,6 +369,6 @@ def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:
 
 def _tied(judged: Sequence[_Judged]) -> bool:
     """Whether a leak would be excluded, had equal scores not decided the rates that this rests on."""
-    ties = [attack.rate is not None and attack.rate.tied for attack in judged]
+    ties = [attack.tied for attack in judged]
     strong = any(tie and attack.audit.strong for tie, attack in zip(ties, judged, strict=True))
     return all(attack.excluded for attack in judged) and (strong or all(ties))

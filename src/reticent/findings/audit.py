@@ -51,7 +51,7 @@ class Reason(StrEnum):
 
 
 class Unequal(Finding):
-    """How far an attack reaches where nothing leaks and records are in different shares of the models.
+    """How far an attack reaches where nothing leaks and who is a member depends on what a record is.
 
     The upper limits of what it finds with the membership permuted among the models, record by record.
     """
@@ -99,7 +99,7 @@ class Verdict(Finding):
     shown_by: tuple[Statistic, ...] = ()
     "The figures of `attack` that are more than chance by themselves."
     unequal: Annotated[Unequal | None, LeftOut] = None
-    """Only where records are in different shares of the models: how far `attack` reaches where nothing leaks. Only
+    """Only where who is a member depends on what a record is: how far `attack` reaches where nothing leaks. Only
     what it finds beyond that is a leak. `null` too where membership cannot be permuted."""
     excess: Annotated[Excess | None, LeftOut] = None
     """Only where members and non-members differ without the model: what `attack` finds beyond that, which is all that
@@ -301,7 +301,7 @@ class AuditDocument(Document):
     non_adaptive: NonAdaptive | None = None
     "If it was asked for."
     control: Control | None = None
-    "If it was asked for, or records are in different shares of the models."
+    "If it was asked for, or who is a member depends on what a record is."
     environment: Environment = Environment()
     "All that may differ between two runs of the same audit."
 

@@ -169,8 +169,8 @@ class Population(Finding):
     membership_digest: Annotated[str | None, LeftOut] = None
     "Hash of who was trained on what."
     shares: Annotated[tuple[Share, Share] | None, LeftOut] = None
-    """Only where records differ, by more than chance allows, in which share of the models was trained on them, or that
-    depends on their `difficulty`: the least and the largest share."""
+    """Only where records differ, by more than chance allows, in which share of the models was trained on them: the
+    least and the largest share."""
     difficulty: Annotated[Share | None, LeftOut] = None
     """Only where records that models find easier, or harder, are members more often than chance allows: the AUC with
     which what a model says of records that it was not trained on tells another model's members."""
@@ -208,6 +208,11 @@ class Population(Finding):
                 if abs(mean - told) > ROUNDED:
                     agree(f"accuracy.{side}.mean", round(mean, 6), told)
         return self
+
+    @property
+    def unequal(self) -> bool:
+        """Whether who is a member depends on what a record is: then attacks tell members by that, too."""
+        return self.shares is not None or self.difficulty is not None
 
     @property
     def audited_models(self) -> int:

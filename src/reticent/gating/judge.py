@@ -48,7 +48,7 @@ def judge(document: AuditDocument, limits: Limits) -> Gate:
 def _doubts(document: AuditDocument) -> list[Objection]:
     """Find what would take the meaning from low numbers, or from all numbers, of an audit."""
     found, population = list[Objection](), document.population
-    if population.shares is not None:
+    if population.unequal:
         found.append(Objection(Doubt.UNEQUAL_SHARES, say.UNEQUAL_SHARES, fatal=True))
     if document.control is not None and not document.control.passed:
         found.append(Objection(Doubt.FAILED_CONTROL, say.FAILED_CONTROL, fatal=True))

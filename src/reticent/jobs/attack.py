@@ -2,7 +2,6 @@
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any, Literal, SupportsInt
@@ -23,7 +22,7 @@ from reticent.errors import (
 )
 from reticent.findings.blind import Unlooked
 from reticent.findings.population import Population
-from reticent.jobs import grouping, output_facts
+from reticent.jobs import grouping, output_facts, row_order
 from reticent.jobs.attack_time import Size, seconds
 from reticent.jobs.attacks import build_attacks, fitting, usual
 from reticent.jobs.base import AuditReported, Work
@@ -44,6 +43,8 @@ from reticent.torch_state import fixed
 
 LONG = 2**21
 """Answers from which the time that attacks take is foretold."""
+LACKING = TooFewReferencesError, UnequalSharesError
+"""For want of references an attack that nobody named is left out."""
 ANSWERS = ("logits", "probabilities", "margins")
 """What models said of the records: one of these is given."""
 
@@ -250,7 +251,7 @@ def run(
     permuted = config.control == "null"
     if permuted:
         check(problem, specs, settings)
-    elif facts.shares is not None:  # Only what goes beyond the control can then be called a leak.
+    elif facts.unequal:  # Only what goes beyond the control can then be called a leak.
         permuted = possible(problem, specs, settings)
     output = None if out is None else Output.take(user_files.path(out), AUDIT, kind=config.format)
     if problem.signals.models > 1 and problem.signals.models * problem.signals.records >= LONG:
@@ -268,7 +269,7 @@ def run(
             ids=ids,
             partitions=partitions,
             blind=blind,
-            nulls=None if facts.shares is None else told or (),
+            nulls=told or () if facts.unequal else None,
             progress=work.tell,
         )
         checked = None if told is None else control(told, measured.verdict)
@@ -298,7 +299,7 @@ def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64
     """Choose the records to audit, and state what is known of them and of the models."""
     signals, models = problem.signals, alike(problem.signals)
     _once(models, problem.membership.matrix)
-    output_facts.check_rows(problem)
+    row_order.check(problem)
     first = output_facts.copied(problem)
     ids = audited(problem, first, config)
     contradicted = problem.membership.contradicted(first, problem.targets, ids)
@@ -309,14 +310,11 @@ def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64
         *one_label(signals.labels, signals.classes),
         *unaudited(np.setdiff1d(np.arange(signals.records), ids), ids, first),
     ]
-    matrix = problem.membership.matrix[:, ids]
-    by_difficulty = difficulty(signals.among(ids).of_model, matrix)
     shares = output_facts.shares(problem.membership.matrix, ids)
-    if by_difficulty is not None:
-        held = matrix[divided(matrix)].mean(axis=0)
-        shares = float(held.min()), float(held.max())
     facts = output_facts.population_facts(problem, shares, contradicted, notices)
-    return ids, facts.with_(difficulty=by_difficulty)
+    left = problem.among(ids)
+    hard = difficulty(left.signals.of_model, left.membership.matrix, problem.targets)
+    return ids, facts.with_(difficulty=hard)
 
 
 def _once(groups: Sequence[Sequence[int]], membership: NDArray[np.bool_]) -> None:
@@ -385,22 +383,22 @@ def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], 
     if not config.attacks:
         specs = tuple(_with_references(spec, problem, config) for spec in specs)
     answers = len(problem.targets) * problem.signals.records
-    lacking = TooFewReferencesError, UnequalSharesError
-    return fitting(config, specs, lambda spec: check_references(spec, problem), *lacking, answers=answers)
+    return fitting(config, specs, lambda spec: check_references(spec, problem), *LACKING, answers=answers)
 
 
 def _with_references(spec: Spec, problem: Problem, config: AttackConfig) -> Spec:
     """Let an attack that nobody named read OUT references alone where IN ones lack, as of models of disjoint parts."""
     if "mode" not in type(spec).model_fields or "mode" in config.attack.get(spec.method, {}):
         return spec
+    return next((one for one in (spec, spec.replace(mode="offline")) if _has_references(one, problem)), spec)
+
+
+def _has_references(spec: Spec, problem: Problem) -> bool:
     try:
         check_references(spec, problem)
-    except TooFewReferencesError:
-        offline = spec.replace(mode="offline")
-        with suppress(TooFewReferencesError, UnequalSharesError):
-            check_references(offline, problem)
-            return offline
-    return spec
+    except LACKING:
+        return False
+    return True
 
 
 def _possible(signals: Signals) -> tuple[str, ...]:

@@ -5,14 +5,11 @@ from hashlib import blake2b
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linear_sum_assignment
-from scipy.special import comb
 from scipy.stats import binom
 
 from reticent import seeds
 from reticent.attacks.base import Problem
 from reticent.data.membership import divided
-from reticent.data.records import listed
 from reticent.errors import InputError
 from reticent.findings.population import Data, ModelFacts, Population, Unlearned
 from reticent.jobs import document
@@ -27,13 +24,9 @@ FEW = 3
 FAR = 3.5
 """Standard deviations by which shares must vary more than coins of one kind do, to be called different: fair draws are
 called so in less than 1 of 100 audits of 5 models or more, of records and of persons."""
-SURE = 8.0
-"""Standard deviations by which another order of membership must fit better, to be called the right one."""
-MOST_NUMBERS, MOST_TOLD = 2**21, 32
-"""Margins by which that is looked for, and models whose order is written out."""
 TAIL = 10
 """Records, or persons, that coins put below a level and above it, where it is looked at."""
-ROUNDING, LEAST = 1e-9, 1e-100
+ROUNDING, TINY = 1e-9, 1e-12
 
 
 def data_facts(signals: Signals, name: str, ids: NDArray[np.int64]) -> Data:
@@ -93,53 +86,6 @@ def _check_order(problem: Problem, models: Sequence[ModelFacts]) -> None:
         )
 
 
-def check_rows(problem: Problem) -> None:
-    """Refuse membership whose rows, or columns, are surely in another order than the answers'.
-
-    Models must be surer of the records of other rows than of their own, or some of them of all but their own, or all
-    together of the records that lie by one number of places further, than they would be by chance; by what sets a model
-    apart from the mean over models, so that easy records are none.
-    """
-    signals, models = problem.signals, problem.signals.models
-    some = slice(min(signals.records, MOST_NUMBERS // models))
-    said = np.asarray(signals.margins[:, some])[:, :, 0].astype(np.float64)
-    said -= said.mean(axis=0)
-    said -= said.mean(axis=1, keepdims=True)
-    said /= np.maximum((said**2).sum(axis=1, keepdims=True), LEAST) ** 0.5
-    inside = problem.membership.matrix[:, some]
-    told = divided(inside)
-    held = np.asarray(inside - inside.mean(axis=1, keepdims=True), dtype=np.float64)
-    held /= np.maximum((held**2).mean(axis=1, keepdims=True), LEAST) ** 0.5
-    sure = said @ held.T  # Standard deviations that members of a row (column) lie above others.
-    own = sure.diagonal()
-    turned = np.flatnonzero(own < -SURE)
-    if len(turned) and own.max() > SURE:
-        raise InputError(
-            f"membership: {len(turned)} of {models} models ({listed(turned)}) answer as if trained on the records that "
-            "it says they were not trained on, others as if on those that it says they were: exchange True and False "
-            "in the rows of these"
-        )
-    order = linear_sum_assignment(sure + ROUNDING * np.eye(models), maximize=True)[1]
-    moved = (order != np.arange(models)) & told[order]
-    if moved.any() and (sure[np.arange(models), order] > np.abs(own) + SURE)[moved].all():
-        first = int(moved.argmax())
-        raise InputError(
-            f"membership: its rows are in another order than the models: {moved.sum()} of {models} models answer as if "
-            f"trained on the records of another row, model {first} on those of row {order[first]}: give "
-            f"membership[{order.tolist() if models <= MOST_TOLD else 'order'}], or the answers in the order of its rows"
-        )
-    spectra = (np.fft.rfft(said) * np.fft.rfft(held).conj()).sum(axis=0)
-    shifted = np.fft.irfft(spectra, said.shape[1]) / max(int(told.sum()), 1) ** 0.5
-    best = int(shifted.argmax())
-    if shifted[best] > abs(shifted[0]) + SURE:
-        places = best if best <= len(shifted) // 2 else best - len(shifted)
-        raise InputError(
-            f"membership: its columns are in another order than the records: the models answer as if trained on the "
-            f"records {abs(places)} {'after' if places > 0 else 'before'} those that it names: give "
-            f"numpy.roll(membership, {places}, axis=1), or the answers in the order of its columns"
-        )
-
-
 def copied(problem: Problem) -> NDArray[np.int64]:
     """``(N,)``: the first record with the same label and all the same answers, of the first models alone.
 
@@ -188,9 +134,9 @@ def shares(membership: NDArray[np.bool_], records: NDArray[np.bool_ | np.int64])
     record, or for a person: records in the same models count as one, but for those that are so by chance, as often as
     the sets of equally many models come up unequally. How many records are in how many models is held against coins at
     every level: what they are in beyond it, on average (in convex order). Records in equally many models spread less.
+    Models of the same members count as one.
     """
-    drawn = divided(membership)
-    membership = membership if drawn.all() else membership[drawn]
+    membership = np.unique(membership[divided(membership)], axis=0)
     packed, models = np.packbits(membership, axis=0)[:, records], len(membership)
     held = np.add.reduce(membership, axis=0, dtype=np.int64)[records]
     seen, counts = np.bincount(held, minlength=models + 1), np.arange(models + 1)
@@ -198,9 +144,9 @@ def shares(membership: NDArray[np.bool_], records: NDArray[np.bool_ | np.int64])
     if models < 2 or not 0 < share < 1:
         return None
     sets = np.ascontiguousarray(packed.T).view(np.dtype((np.void, len(packed))))
-    alike, sorts = np.unique(sets, return_counts=True)[1].astype(np.float64), comb(models, counts)
-    free = (seen * (1 - 1 / sorts)).sum()
-    together = max(1.0, float((alike**2).sum() - (seen**2 / sorts).sum()) / free) if free else 1.0
+    alike, same = np.unique(sets, return_counts=True)[1].astype(np.float64), _same(membership[:, records].mean(axis=1))
+    free = (seen * (1 - same)).sum()
+    together = max(1.0, float((alike**2).sum() - (seen**2 * same).sum()) / free) if free else 1.0
     chance, spread = binom.pmf(counts, models, share), models * share * (1 - share)
     rarer = np.minimum(binom.cdf(counts - 1, models, share), binom.sf(counts, models, share))
     levels = rarer * len(held) >= TAIL * together
@@ -211,6 +157,20 @@ def shares(membership: NDArray[np.bool_], records: NDArray[np.bool_ | np.int64])
     excess = beyond @ (seen - len(held) * chance)
     far = FAR * (len(held) * together * np.maximum(variance, 0)) ** 0.5 + ROUNDING * len(held)
     return (float(held.min() / models), float(held.max() / models)) if (excess > far).any() else None
+
+
+def _same(sizes: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Compute, for each number of models from none to all, how often two records in so many are in the same ones.
+
+    `sizes` are the shares of records that the models hold, by coins. A set's probability is the product of its models'
+    odds, over the sum of these products for all sets of so many: an elementary symmetric polynomial.
+    """
+    odds = sizes / np.maximum(1 - sizes, TINY)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        same = np.abs(np.poly(-(odds**2))) / np.poly(-odds) ** 2
+    same = np.asarray(np.nan_to_num(same, nan=0.0, posinf=0.0))  # Too small to be told, of very many models.
+    same[[0, -1]] = 1.0
+    return same
 
 
 def _unlearned(problem: Problem, right: Sequence[tuple[float | None, float | None]]) -> tuple[Unlearned, ...]:

@@ -52,7 +52,7 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         exposure=None if document.exposure is None else exposure.spoken(document.exposure, document.data.unit),
         records=None if document.records is None else record_tests.spoken(document.records),
         non_adaptive=None if unaware is None else trust.non_adaptive(unaware, said.attack, best.auc.mean),
-        control=None if checked is None else trust.control(checked, unequal=population.shares is not None),
+        control=None if checked is None else trust.control(checked, unequal=population.unequal),
     )
 
 

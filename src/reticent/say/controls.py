@@ -94,7 +94,7 @@ def remark(document: ComparisonDocument, row: Row) -> str:
 def _standing(document: ComparisonDocument, row: Row, held: Standing) -> str:
     other = "the baseline" if held.name == document.baseline else "its control"
     if held.doubt is not None:
-        return "not judged: records are in different shares of the models"
+        return "not judged: who is a member depends on what a record is"
     if held.unlearned is not None:
         idle = "it" if held.unlearned == row.name else other
         return f"not judged: most models of {idle} did not learn"

@@ -34,7 +34,7 @@ UNCOMPARED = (
     "not trained on it can show a leak beyond that; not judged: "
 )
 UNEQUAL_SHARES = (
-    "records are in different shares of the models, so that numbers are high or low for what members are, "
+    "who is a member depends on what a record is, so that numbers are high or low for that, "
     "whatever leaks: audit models that were each trained on a random half of the records"
 )
 FAILED_CONTROL = (

@@ -24,8 +24,7 @@ OPEN = {
     "better first.",
     Reason.COPIES: "Whether there is a leak: leave the copies of records out, and audit again.",
     Reason.WEAK_ATTACKS: "Whether there is a leak: attacks that compare models (lira, rmia) would find more of it.",
-    Reason.UNEQUAL: "Whether there is a leak: records that are in more of the models are more often members, whatever "
-    "the models tell.",
+    Reason.UNEQUAL: "Whether there is a leak: who is a member depends on what a record is, whatever the models tell.",
 }
 """What is not known where nothing could be told."""
 

@@ -8,7 +8,7 @@ from reticent.rounding import decimals, fraction, interval, level, percent, sign
 from reticent.say.grammar import alarms, plural
 
 MEASURES = {Statistic.AUC: "AUC", Statistic.TPR: "share of members found"}
-UNEQUAL = "records are in different shares of the models, which attacks tell apart whatever leaks"
+UNEQUAL = "who is a member depends on what a record is, which attacks tell whatever leaks"
 BELOW = "less than 0.1"
 """Percentage points that one decimal would make none."""
 

@@ -9,7 +9,7 @@ NULL = "With permuted membership, where there is nothing to find,"
 
 
 def control(found: Control, *, unequal: bool) -> Control:
-    """Fill in the sentence of a null control; `unequal`: records are in different shares of the models."""
+    """Fill in the sentence of a null control; `unequal`: who is a member depends on what a record is."""
     return found.with_(sentence=_control(found, unequal=unequal))
 
 

@@ -37,8 +37,8 @@ CONCLUSIONS = {
     Reason.WEAK_ATTACKS: f"{NOTHING}, but none of those that were tried compares models that were trained on a record "
     "with models that were not: they miss most of a leak, so none is excluded.",
     Reason.UNEQUAL: "No attack that compares models is shown to find more than it does with the membership permuted "
-    "among the models, so no leak is shown. None is excluded either, since records are in different shares of the "
-    "models.",
+    "among the models, so no leak is shown. None is excluded either, since who is a member depends on "
+    "what a record is.",
 }
 """What is concluded where no leak is found."""
 WORDS = {Leak.FOUND: "Leak found", Leak.NOT_FOUND: "No leak found", Leak.CANNOT_TELL: "Cannot tell"}

@@ -69,7 +69,7 @@ class AuditedRow:
             runs=identity(runs) if runs and all(runs) else None,
             models=population.models,
             unlearned=population.unlearned,
-            unequal=population.shares is not None,
+            unequal=population.unequal,
         )
 
     def found(self, numbers: RowNumbers, baseline: "AuditedRow") -> Row:

@@ -251,8 +251,6 @@ def run(
     permuted = config.control == "null"
     if permuted:
         check(problem, specs, settings)
-    elif facts.unequal:  # Only what goes beyond the control can then be called a leak.
-        permuted = possible(problem, specs, settings)
     output = None if out is None else Output.take(user_files.path(out), AUDIT, kind=config.format)
     if problem.signals.models > 1 and problem.signals.models * problem.signals.records >= LONG:
         size = Size(problem.signals.models, problem.signals.records, 0 if signals.logits is None else signals.classes)
@@ -261,6 +259,11 @@ def run(
         work.tell("blind baseline")
         members = problem.membership.of(problem.targets)
         blind = blind_baseline(members, problem.signals.labels, records, ids, settings)
+        if blind is None or not blind.found.shift:  # Else what goes beyond the baseline is judged.
+            hard = difficulty(problem.signals.of_model, problem.membership.matrix, problem.targets)
+            facts = facts.with_(difficulty=hard)
+        if facts.unequal and not permuted:  # Only what goes beyond the control can then be called a leak.
+            permuted = possible(problem, specs, settings)
         told = nulls(problem, specs, settings, work.tell) if permuted else None
         measured = measure(
             problem,
@@ -311,10 +314,7 @@ def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64
         *unaudited(np.setdiff1d(np.arange(signals.records), ids), ids, first),
     ]
     shares = output_facts.shares(problem.membership.matrix, ids)
-    facts = output_facts.population_facts(problem, shares, contradicted, notices)
-    left = problem.among(ids)
-    hard = difficulty(left.signals.of_model, left.membership.matrix, problem.targets)
-    return ids, facts.with_(difficulty=hard)
+    return ids, output_facts.population_facts(problem, shares, contradicted, notices)
 
 
 def _once(groups: Sequence[Sequence[int]], membership: NDArray[np.bool_]) -> None:

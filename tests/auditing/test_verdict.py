@@ -8,12 +8,12 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from reticent.auditing.attack_audit import audit_attack
-from reticent.auditing.verdict import allow_for_exchanged, expected_fpr, reported_fpr, widened
+from reticent.auditing.verdict import allow_for_exchanged, expected_fpr, reported_fpr, widened, with_records
 from reticent.auditing.verdict import verdict as judged
 from reticent.data.membership import Membership
 from reticent.errors import InputError
 from reticent.findings.attack import Audit, Overall, TargetAccuracy, TargetAudit
-from reticent.findings.audit import Reason
+from reticent.findings.audit import ExposureCount, Reason
 from reticent.findings.numbers import Area, OverallRate, Rate, ShareEstimate, Spread
 from reticent.findings.population import Accuracy, ModelFacts, Population
 from reticent.rounding import plain
@@ -442,3 +442,18 @@ def test_a_rate_that_equal_scores_decide_is_no_headline():
     assert (judged([tied]).best_by, judged([tied]).best_among) == ("auc", 1)
     other = judged([tied, made(area=(0.5, 0.48, 0.52), tpr=(0.0, 0.0, 0.001))])
     assert (other.attack, other.best_by, other.best_among) == ("lira", "tpr", 2)
+
+
+def test_single_records_that_leak_beyond_doubt_are_a_leak_where_nothing_else_is():
+    exposed = ExposureCount(records=500, exposed=7, confidence=0.95)
+    nothing = judged([made(area=(0.5, 0.49, 0.51), tpr=(0.01, 0.009, 0.011))])
+    fair = Population(models=64)
+    said = with_records(nothing, exposed, fair)
+    assert (nothing.leak, said.leak, said.reason) == ("not found", "found", "in-records")
+    told = spoken(said, [made(area=(0.5, 0.49, 0.51), tpr=(0.01, 0.009, 0.011))], fair, (), "record", exposed)
+    assert told.sentence.startswith("7 of 500 records leak beyond doubt. An attacker who accepts 1 false alarm in 100")
+    assert told.detail.endswith("Over all of them no attack did better than chance: the leak is of these.")
+    assert with_records(nothing, exposed.with_(exposed=0), fair) == nothing
+    assert with_records(nothing, exposed, fair.with_(shares=(0.1, 0.9))) == nothing
+    found = judged([made()])
+    assert with_records(found, exposed, fair) == found

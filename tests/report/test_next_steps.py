@@ -13,7 +13,7 @@ from reticent.findings.environment import Environment
 from reticent.jobs.config import gather
 from reticent.say import next_steps
 
-FOUND = {Reason.MORE_THAN_CHANCE, Reason.MORE_THAN_SHIFT, Reason.IN_A_GROUP, Reason.EXCLUDED}
+FOUND = {Reason.MORE_THAN_CHANCE, Reason.MORE_THAN_SHIFT, Reason.IN_A_GROUP, Reason.IN_RECORDS, Reason.EXCLUDED}
 """Reasons of a verdict that tells."""
 TABLE = {
     "dataset": "my data.csv",

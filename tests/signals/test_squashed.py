@@ -219,7 +219,7 @@ def test_zeros_of_rounded_rows_share_what_the_row_lacks():
         (
             np.where(P.min(axis=-1, keepdims=True) == P, 0, P),
             Y,
-            "model 0: expected rows that sum to 1, .* as where the largest alone were kept: .* labels alone",
+            "model 0: expected rows that sum to 1, .* as where the largest alone were kept: .* share what is missing",
         ),
         (np.concatenate([P[:3], 0.9 * P[3:]]), Y, "model 3: expected rows that sum to 1, .* got 0.9 for record"),
     ],

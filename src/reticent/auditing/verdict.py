@@ -17,7 +17,8 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   compares models must find more than with the membership permuted among the models, record by record, which keeps the
   shares. It does not keep which records go together: where models are trained on ever more data, newer records tell
   themselves apart from what one model says of them alone. A leak is never excluded there;
-* "found", too, if a group of records leaks, and more than the others, at limits that hold for all groups and attacks
+* "found", too, if single records leak beyond doubt, at a level that holds for all records together, or
+* if a group of records leaks, and more than the others, at limits that hold for all groups and attacks
   together (`group_limits`): a leak of few records does not show in the mean over all;
 * "cannot tell" otherwise, and wherever two to four models, from which their spread is hardly known, show no leak, or
   one model is audited with fewer than `FEWEST` members or non-members; or an attack works backwards: the upper limit of
@@ -37,7 +38,7 @@ from reticent.auditing.intervals import tail
 from reticent.auditing.roc import threshold_rate
 from reticent.errors import InputError
 from reticent.findings.attack import Audit, TargetAudit
-from reticent.findings.audit import Leak, Reason, Unequal, Verdict
+from reticent.findings.audit import ExposureCount, Leak, Reason, Unequal, Verdict
 from reticent.findings.base import Interval
 from reticent.findings.group_limits import ExposedGroup
 from reticent.findings.numbers import Estimate, OverallRate, PairedDifference, Statistic
@@ -217,6 +218,17 @@ def with_group(said: Verdict, exposed: ExposedGroup | None) -> Verdict:
     if said.leak is Leak.FOUND:
         return said.with_(group=exposed)
     return said.with_(group=exposed, leak=Leak.FOUND, reason=Reason.IN_A_GROUP)
+
+
+def with_records(said: Verdict, exposed: ExposureCount, population: Population) -> Verdict:
+    """Find a leak where nothing else shows one, if single records leak beyond doubt (`exposure.count_exposed`).
+
+    Their test allows for having looked at all records, apart from the intervals over all. It takes the models that were
+    trained on a record for as good as the others.
+    """
+    if said.leak is Leak.FOUND or said.excess is not None or population.unequal or not exposed.exposed:
+        return said
+    return said.with_(leak=Leak.FOUND, reason=Reason.IN_RECORDS)
 
 
 def allow_for_exchanged(said: Verdict, audits: Sequence[Audit], population: Population) -> Verdict:

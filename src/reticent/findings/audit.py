@@ -36,6 +36,7 @@ class Reason(StrEnum):
     SHIFT = "shift"
     UNCOMPARED = "uncompared"
     IN_A_GROUP = "in-a-group"
+    IN_RECORDS = "in-records"
     EXCLUDED = "excluded"
     TOO_SMALL = "too-small"
     FEW_MODELS = "few-models"

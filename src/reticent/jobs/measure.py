@@ -23,7 +23,14 @@ from reticent.auditing.outweighing import outweighing
 from reticent.auditing.partition import Partition
 from reticent.auditing.record_pvalues import OwnRates
 from reticent.auditing.units import exposure_of_units, groups_of_units, scores_of_units
-from reticent.auditing.verdict import allow_for_copies, allow_for_exchanged, allow_for_unlearned, verdict, with_group
+from reticent.auditing.verdict import (
+    allow_for_copies,
+    allow_for_exchanged,
+    allow_for_unlearned,
+    verdict,
+    with_group,
+    with_records,
+)
 from reticent.data.membership import divided
 from reticent.findings.attack import Audit
 from reticent.findings.audit import (
@@ -130,7 +137,9 @@ class Measurement:
         unproved: str = "",
     ) -> AuditDocument:
         """Put what was found beside what it was found in: a document without sentences (`say.audit.spoken`)."""
-        said = allow_for_unlearned(self.verdict, population)
+        exposed = count_exposed(self.exposure if self.units is None else self.units.exposure, self.verdict.confidence)
+        said = with_records(self.verdict, exposed, population)
+        said = allow_for_unlearned(said, population)
         said = allow_for_copies(said, population)
         said = allow_for_exchanged(said, self.audits, population)
         shown = said.leak is Leak.FOUND
@@ -150,7 +159,7 @@ class Measurement:
             blind=None if self.blind is None else self.blind.found,
             epsilon=overall.with_(unproved=unproved) if overall is not None and unproved else overall,
             groups=self.groups if shown else tuple(allow_for_unlearned_groups(one, population) for one in self.groups),
-            exposure=count_exposed(self.exposure if self.units is None else self.units.exposure, said.confidence),
+            exposure=exposed,
             records=None if self.records is None else self.records.found,
             non_adaptive=non_adaptive,
             control=control,

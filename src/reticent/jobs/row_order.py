@@ -31,8 +31,10 @@ def check(problem: Problem) -> None:
     if problem.signals.models < FEWEST:
         return
     said, held, drawn = _standardised(problem)
+    if not drawn.any():
+        return
     sure = said @ held.T  # In standard deviations of independent records.
-    others = sure[~np.eye(len(sure), dtype=np.bool_)]
+    others = sure[:, drawn][~np.eye(len(sure), dtype=np.bool_)[:, drawn]]
     sure /= _spread(others - np.median(others))
     _check_turned(sure)
     _check_rows(sure, drawn)

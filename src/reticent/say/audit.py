@@ -14,7 +14,7 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
     What else cannot be said is `further`; of attacks that compare models, `missing` are those that could not run.
     """
     population, names, what = document.population, document.data.class_names, noun(document.data.unit)
-    said = verdict.spoken(document.verdict, document.attacks, population, names, what)
+    said = verdict.spoken(document.verdict, document.attacks, population, names, what, document.exposure)
     unit, units = document.data.unit, document.data.units
     if unit is not None and units is not None:
         whole = f"{said.sentence} A {what} here is all records of one {short(unit)}."
@@ -34,7 +34,7 @@ def spoken(document: AuditDocument, further: Sequence[str] = (), missing: Sequen
         *limits.guesses(document.attacks),
         *unhealthy(population, said.leak),
         *design,
-        *blind.unsaid(document.blind, document.not_blind, compared=any(one.strong for one in document.attacks)),
+        *blind.unsaid(document.blind, document.not_blind, compared=best.strong is True),
         *further,
     )
     unaware, checked = document.non_adaptive, document.control

@@ -30,9 +30,9 @@ SMALL = (
     "of what attacks find is no leak."
 )
 ONE_SOURCE = (
-    "Whether members and non-members come from one source, drawn at random: this audit assumes it. None of "
-    "its attacks compares a record with models that were not trained on it, so that a difference between the two, "
-    "which a model may tell better than the classifier without it, would look like a leak."
+    "Whether members and non-members come from one source, drawn at random: this audit assumes it. The "
+    "attack that it rests on compares no record with models that were not trained on it, so that a difference between "
+    "the two, which a model may tell better than the classifier without it, would look like a leak."
 )
 UNCOMPARED = (
     "A model that never saw these records may tell members from non-members better than a classifier that learns the "

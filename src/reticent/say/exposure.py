@@ -15,6 +15,15 @@ SAME = (
 )
 
 
+ALONE = "Over all of them no attack did better than chance: the leak is of these."
+"""What is said where single records alone leak."""
+
+
+def headline(found: ExposureCount, what: str) -> str:
+    """Say how many records leak beyond doubt; `what` is audited."""
+    return f"{found.exposed:,} of {found.records:,} {what}s {agree(found.exposed, 'leaks', 'leak')} beyond doubt."
+
+
 def spoken(found: ExposureCount, unit: str | None = None) -> ExposureCount:
     """Fill in the sentence; of units, a value of that column each, in place of records."""
     return found.with_(sentence=_sentence(found, unit) + _untested(found))

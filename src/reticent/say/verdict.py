@@ -10,11 +10,11 @@ from reticent.auditing.verdict import (
     too_few,
 )
 from reticent.findings.attack import Audit
-from reticent.findings.audit import AuditDocument, Leak, Reason, Verdict
+from reticent.findings.audit import AuditDocument, ExposureCount, Leak, Reason, Verdict
 from reticent.findings.numbers import OverallRate, Statistic
 from reticent.findings.population import Population
 from reticent.rounding import around, decimals, fraction, joined, level, percent, percent_beside
-from reticent.say import blind, exposed_group, limits
+from reticent.say import blind, exposed_group, exposure, limits
 from reticent.say.grammar import agree, alarms, listed, plural
 from reticent.say.population import CHECK_LABELS, UNLEARNED
 
@@ -54,7 +54,12 @@ MORE = 1.1
 
 
 def spoken(
-    said: Verdict, audits: Sequence[Audit], population: Population, names: Sequence[str] = (), what: str = "record"
+    said: Verdict,
+    audits: Sequence[Audit],
+    population: Population,
+    names: Sequence[str] = (),
+    what: str = "record",
+    exposed: ExposureCount | None = None,
 ) -> Verdict:
     """Fill in the sentences of a verdict; `names` are those of the classes, or empty, and `what` is audited."""
     best = next(audit for audit in audits if audit.name == said.attack)
@@ -71,6 +76,9 @@ def spoken(
     if said.group is not None:
         told.insert(0 if said.reason is Reason.IN_A_GROUP else 1, exposed_group.sentence(said.group, names, what))
         detail += exposed_group.details(said, said.group, names, what)
+    if said.reason is Reason.IN_RECORDS and exposed is not None:
+        told.insert(0, exposure.headline(exposed, what))
+        detail.append(exposure.ALONE)
     if said.exchanged:
         told.insert(0, exchanged(said, audits, population))
     if population.labels_in_doubt:
@@ -353,7 +361,7 @@ def _beside_permuted(said: Verdict, population: Population) -> list[str]:
 
 def _more_than_chance(said: Verdict, what: str) -> list[str]:
     """Say which figure shows the leak; that of a group, or beyond the records, is told by itself."""
-    if said.leak is not Leak.FOUND or said.reason in {Reason.IN_A_GROUP, Reason.MORE_THAN_SHIFT}:
+    if said.leak is not Leak.FOUND or said.reason in {Reason.IN_A_GROUP, Reason.IN_RECORDS, Reason.MORE_THAN_SHIFT}:
         return []
     if said.tpr is None:
         return ["That is more than chance."]

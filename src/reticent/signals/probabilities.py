@@ -124,7 +124,7 @@ def check_probabilities(probabilities: NDArray[np.floating], told: Resolution, n
         if most < classes and (sums[far] < 1).all():
             why = (
                 f"at most {most} of {classes} numbers of such a row are above 0, as where the largest alone were kept: "
-                "give all of them, or, if no more is known, labels alone: 1 for the predicted class and 0 for others"
+                "give all of them, or, if no more is known, share what is missing of 1 evenly among the others"
             )
         raise InputError(
             f"{name}: expected rows that sum to 1, as after a softmax, got {sums[record]:.6g} for record {record}: "

@@ -15,7 +15,7 @@ SAME = (
 )
 
 
-ALONE = "Over all of them no attack did better than chance: the leak is of these."
+ALONE = "Over all records no attack did better than chance: the leak is of these."
 """What is said where single records alone leak."""
 
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from reticent.errors import TooFewReferencesError, UnequalSharesError
-from reticent.jobs.attack import Outputs, runnable
+from reticent.jobs.attack import Outputs
+from reticent.jobs.attack_choice import runnable
 from reticent.jobs.config import gather, prepare
 from reticent.options import AttackConfig
 

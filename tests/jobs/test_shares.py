@@ -8,7 +8,7 @@ independent, persons were called in 10 to 20 %, and 30 % in one of 8 models besi
 import numpy as np
 import pytest
 
-from reticent.jobs.output_facts import shares
+from reticent.auditing.shares import shares
 
 RECORDS = 600
 

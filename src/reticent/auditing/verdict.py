@@ -17,9 +17,9 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   compares models must find more than with the membership permuted among the models, record by record, which keeps the
   shares. It does not keep which records go together: where models are trained on ever more data, newer records tell
   themselves apart from what one model says of them alone. A leak is never excluded there;
-* "found", too, if single records leak beyond doubt, at a level that holds for all records together, or
-* if a group of records leaks, and more than the others, at limits that hold for all groups and attacks
-  together (`group_limits`): a leak of few records does not show in the mean over all;
+* "found", too, if single records leak beyond doubt, at a level that holds for all records together
+  (`exposure.count_exposed`), or if a group of records leaks, and more than the others, at limits that hold for all
+  groups and attacks together (`group_limits`): a leak of few records does not show in the mean over all;
 * "cannot tell" otherwise, and wherever two to four models, from which their spread is hardly known, show no leak, or
   one model is audited with fewer than `FEWEST` members or non-members; or an attack works backwards: the upper limit of
   its AUC is below 0.5. That is a leak too, and told as one, but "found" keeps its error rate by not counting it.

@@ -1,6 +1,5 @@
 """Bring your own outputs: attacks and audit on the signals of any framework, without training."""
 
-import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -10,21 +9,18 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import scratch, user_files
-from reticent.attacks import ATTACKS, Offer, check_references, unreferenced
+from reticent.attacks import ATTACKS
 from reticent.attacks.base import Inputs, Problem
 from reticent.auditing.difficulty import difficulty
 from reticent.auditing.loss_tail import loss_tail
-from reticent.data.membership import Membership, divided
-from reticent.errors import (
-    InputError,
-    TooFewReferencesError,
-    UnequalSharesError,
-)
+from reticent.auditing.shares import shares
+from reticent.data.membership import Membership
+from reticent.errors import InputError
 from reticent.findings.blind import Unlooked
 from reticent.findings.population import Population
 from reticent.jobs import grouping, output_facts, row_order
+from reticent.jobs.attack_choice import alone, audited, runnable
 from reticent.jobs.attack_time import Size, seconds
-from reticent.jobs.attacks import build_attacks, fitting, usual
 from reticent.jobs.base import AuditReported, Work
 from reticent.jobs.blind import blind_baseline, same_records
 from reticent.jobs.control import check, control, nulls, possible
@@ -38,13 +34,10 @@ from reticent.rounding import duration
 from reticent.say import audit as say
 from reticent.say.population import copied, copies, one_label, unaudited
 from reticent.signals.matrix import Signals
-from reticent.spec import Spec
 from reticent.torch_state import fixed
 
 LONG = 2**21
 """Answers from which the time that attacks take is foretold."""
-LACKING = TooFewReferencesError, UnequalSharesError
-"""For want of references an attack that nobody named is left out."""
 ANSWERS = ("logits", "probabilities", "margins")
 """What models said of the records: one of these is given."""
 
@@ -237,7 +230,7 @@ def run(
         parquet.check()
     work, problem = Work(stage), brought.problem()
     if problem.signals.models == 1:
-        config = _alone(config, problem.signals)
+        config = alone(config, problem.signals)
     signals = problem.signals
     partitions = grouping.of_outputs(signals.labels, brought.groups)
     records = None if brought.records is None else same_records(brought.records, signals.labels)
@@ -248,8 +241,7 @@ def run(
     problem, partitions = problem.among(ids), tuple(partition.among(ids) for partition in partitions)
     specs, left_out = runnable(problem, config)
     settings = Settings.of(config)
-    permuted = config.control == "null"
-    if permuted:
+    if permuted := config.control == "null":
         check(problem, specs, settings)
     output = None if out is None else Output.take(user_files.path(out), AUDIT, kind=config.format)
     if problem.signals.models > 1 and problem.signals.models * problem.signals.records >= LONG:
@@ -262,8 +254,8 @@ def run(
         if blind is None or not blind.found.shift:  # Else what goes beyond the baseline is judged.
             hard = difficulty(problem.signals.of_model, problem.membership.matrix, problem.targets)
             facts = facts.with_(difficulty=hard)
-        if facts.unequal and not permuted:  # Only what goes beyond the control can then be called a leak.
-            permuted = possible(problem, specs, settings)
+        # Where who is a member depends on what a record is, only what goes beyond the control is a leak.
+        permuted = permuted or (facts.unequal and possible(problem, specs, settings))
         told = nulls(problem, specs, settings, work.tell) if permuted else None
         measured = measure(
             problem,
@@ -300,7 +292,7 @@ def run(
 
 def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64], Population]:
     """Choose the records to audit, and state what is known of them and of the models."""
-    signals, models = problem.signals, alike(problem.signals)
+    signals, models = problem.signals, output_facts.alike(problem.signals)
     _once(models, problem.membership.matrix)
     row_order.check(problem)
     first = output_facts.copied(problem)
@@ -313,8 +305,8 @@ def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64
         *one_label(signals.labels, signals.classes),
         *unaudited(np.setdiff1d(np.arange(signals.records), ids), ids, first),
     ]
-    shares = output_facts.shares(problem.membership.matrix, ids)
-    return ids, output_facts.population_facts(problem, shares, contradicted, notices)
+    differing = shares(problem.membership.matrix, ids)
+    return ids, output_facts.population_facts(problem, differing, contradicted, notices)
 
 
 def _once(groups: Sequence[Sequence[int]], membership: NDArray[np.bool_]) -> None:
@@ -328,80 +320,3 @@ def _once(groups: Sequence[Sequence[int]], membership: NDArray[np.bool_]) -> Non
                     f"model {model} has the answers and the membership of model {first} on every record: expected each "
                     "model once, since a repeated one counts as further evidence; leave it out"
                 )
-
-
-def _alone(config: AttackConfig, signals: Signals) -> AttackConfig:
-    """Let attacks that would learn thresholds from references take one for all classes, which needs none."""
-    names = [spec.method for spec in build_attacks(config, _possible(signals))]
-    learning = [name for name in names if "threshold" in ATTACKS[name].spec.model_fields]
-    told = {name: {"threshold": "global"} | config.attack.get(name, {}) for name in learning}
-    return config.replace(attack=config.attack | told)
-
-
-def alike(signals: Signals) -> list[list[int]]:
-    """Find models that answer alike on every record, in groups."""
-    told = [hashlib.sha256() for _ in range(signals.models)]
-    for block in signals.blocks():
-        for hashed, said in zip(told, np.asarray(signals.answers[:, block]), strict=True):
-            hashed.update(said.tobytes())
-    groups: dict[bytes, list[int]] = {}
-    for model, hashed in enumerate(told):
-        groups.setdefault(hashed.digest(), []).append(model)
-    return [group for group in groups.values() if len(group) > 1]
-
-
-def audited(problem: Problem, first: NDArray[np.int64], config: AttackConfig) -> NDArray[np.int64]:
-    """Choose which records are audited: each once, of copies (`output_facts.copied`), if it tells of membership.
-
-    One that none of the models was trained on, or all, tells nothing. It stays where coins may have fallen so: records
-    in so few models that a member has no IN reference are then as often a non-member's. Where no target is a reference,
-    a record goes that the attacks have no references for.
-    """
-    matrix, every = problem.membership.matrix, np.arange(problem.signals.records)
-    kept = ~output_facts.repeats(first, matrix)
-    if not np.isin(problem.targets, problem.references).any():
-        for spec in _compared(problem, config):
-            short = unreferenced(spec, problem)
-            kept &= True if short is None else ~short.all(axis=0)
-    elif output_facts.shares(matrix, kept) is not None:
-        drawn = matrix[divided(matrix)]
-        kept &= drawn.any(axis=0) & ~drawn.all(axis=0)
-    members = (matrix[target][kept] for target in problem.targets)
-    return every[kept] if all(row.any() and not row.all() for row in members) else every
-
-
-def _compared(problem: Problem, config: AttackConfig) -> list[Spec]:
-    """List the attacks whose references decide which records are audited: those that are named, or LiRA."""
-    named = bool(config.attacks) and not config.every_attack
-    specs = build_attacks(config if named else config.replace(attacks=()), _possible(problem.signals))
-    return [spec for spec in specs if named or spec.method == "lira"]
-
-
-def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], dict[str, str]]:
-    """Build the attacks that are asked for; where none is, those that the problem allows, and say which not."""
-    specs = build_attacks(config, _possible(problem.signals))
-    if not config.attacks:
-        specs = tuple(_with_references(spec, problem, config) for spec in specs)
-    answers = len(problem.targets) * problem.signals.records
-    return fitting(config, specs, lambda spec: check_references(spec, problem), *LACKING, answers=answers)
-
-
-def _with_references(spec: Spec, problem: Problem, config: AttackConfig) -> Spec:
-    """Let an attack that nobody named read OUT references alone where IN ones lack, as of models of disjoint parts."""
-    if "mode" not in type(spec).model_fields or "mode" in config.attack.get(spec.method, {}):
-        return spec
-    return next((one for one in (spec, spec.replace(mode="offline")) if _has_references(one, problem)), spec)
-
-
-def _has_references(spec: Spec, problem: Problem) -> bool:
-    try:
-        check_references(spec, problem)
-    except LACKING:
-        return False
-    return True
-
-
-def _possible(signals: Signals) -> tuple[str, ...]:
-    """Name the attacks that these signals allow: with margins of many classes there are no labels or whole answers."""
-    offer = Offer(signals.classes, signals.queries, logits=signals.logits is not None, population=False)
-    return tuple(name for name in usual() if ATTACKS[name].answered(offer))

@@ -8,7 +8,7 @@ what chance gives: records of one person, checkpoints of one run and nested trai
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from reticent.arrays import Floats
+from reticent.arrays import Bools, Floats
 from reticent.attacks.base import Problem
 from reticent.data.membership import divided
 from reticent.data.records import listed
@@ -41,7 +41,7 @@ def check(problem: Problem) -> None:
     _check_columns(said, held)
 
 
-def _standardised(problem: Problem) -> tuple[Floats, Floats, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+def _standardised(problem: Problem) -> tuple[Floats, Floats, Bools]:
     """Give answers ``(M, n)`` of size 1 and membership of standard deviation 1; and which rows are of both kinds."""
     some = slice(min(problem.signals.records, MOST_NUMBERS // problem.signals.models))
     said = np.asarray(problem.signals.margins[:, some])[:, :, 0].astype(np.float64)
@@ -71,7 +71,7 @@ def _check_turned(sure: Floats) -> None:
         )
 
 
-def _check_rows(sure: Floats, drawn: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> None:
+def _check_rows(sure: Floats, drawn: Bools) -> None:
     """Refuse rows in the order of other models."""
     models, own = len(sure), sure.diagonal()
     order = linear_sum_assignment(sure + TIE * np.eye(models), maximize=True)[1]

@@ -13,8 +13,6 @@ SAME = (
     "those that were not, so there is nothing to judge their difference by. Were the answers rounded, or is one model "
     "there several times?"
 )
-
-
 ALONE = "Over all records no attack did better than chance: the leak is of these."
 """What is said where single records alone leak."""
 
@@ -67,7 +65,6 @@ def enough(found: ExposureCount) -> int:
 
 def _impossible(found: ExposureCount) -> str:
     """Say that no record can be counted, whatever its margins, and from how many models on one could."""
-    models = found.models or 0
     models = found.models or 0
     return (
         f"{plural(models, 'model')} {agree(models, 'is', 'are')} too few to show that a single record leaks: among "

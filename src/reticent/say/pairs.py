@@ -6,9 +6,10 @@ from reticent.findings.comparison import Comparison, ComparisonDocument, PairTes
 from reticent.findings.numbers import Statistic
 from reticent.rounding import decimals, fraction, interval, level, percent, signed
 from reticent.say.grammar import alarms, plural
+from reticent.say.population import BY_RECORD
 
 MEASURES = {Statistic.AUC: "AUC", Statistic.TPR: "share of members found"}
-UNEQUAL = "who is a member depends on what a record is, which attacks tell whatever leaks"
+UNEQUAL = f"{BY_RECORD}, which attacks tell whatever leaks"
 BELOW = "less than 0.1"
 """Percentage points that one decimal would make none."""
 

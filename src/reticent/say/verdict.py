@@ -16,7 +16,7 @@ from reticent.findings.population import Population
 from reticent.rounding import around, decimals, fraction, joined, level, percent, percent_beside
 from reticent.say import blind, exposed_group, exposure, limits
 from reticent.say.grammar import agree, alarms, listed, plural
-from reticent.say.population import CHECK_LABELS, UNLEARNED
+from reticent.say.population import BY_RECORD, CHECK_LABELS, UNLEARNED
 
 NOTHING = "No attack did better than chance"
 CONCLUSIONS = {
@@ -37,8 +37,7 @@ CONCLUSIONS = {
     Reason.WEAK_ATTACKS: f"{NOTHING}, but none of those that were tried compares models that were trained on a record "
     "with models that were not: they miss most of a leak, so none is excluded.",
     Reason.UNEQUAL: "No attack that compares models is shown to find more than it does with the membership permuted "
-    "among the models, so no leak is shown. None is excluded either, since who is a member depends on "
-    "what a record is.",
+    f"among the models, so no leak is shown. None is excluded either, since {BY_RECORD}.",
 }
 """What is concluded where no leak is found."""
 WORDS = {Leak.FOUND: "Leak found", Leak.NOT_FOUND: "No leak found", Leak.CANNOT_TELL: "Cannot tell"}

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError
 from reticent.findings.audit import AuditDocument
-from reticent.jobs.attack import audited, runnable
+from reticent.jobs.attack_choice import audited, runnable
 from reticent.jobs.comparison.for_all import ForAll, dotted, for_all
 from reticent.jobs.comparison.pairing import RowSpec, Shared
 from reticent.jobs.config import Job, gather

@@ -244,8 +244,8 @@ def test_of_records_in_unequal_shares_only_what_goes_beyond_permuted_membership_
     assert (found.unequal.auc, found.unequal.tpr) == (0.54, 0.02)
     told = spoken(found, [seen], Population(models=64))
     assert told.sentence == (
-        "An attacker who accepts 1 false alarm in 100 finds 6.6 % of the training records; up to 2.0 % would be, if "
-        "nothing leaked."
+        "An attacker who accepts 1 false alarm in 100 finds 6.6 % of the training records; with permuted membership, "
+        "up to 2.0 %."
     )
     assert "lira reaches an AUC of up to 0.540, and up to 2.0 % found at that rate of false alarms." in told.detail
     for nulls in ([same], [made("rmia", area=(0.5, 0.46, 0.54))], []):

@@ -113,6 +113,8 @@ def _meaning(document: AuditDocument, what: str) -> str:
     settle = "models that all learn" if population.health else "more records, or more models,"
     if said.reason is Reason.COPIES:
         settle = "an audit without the copies"
+    if said.reason is Reason.UNEQUAL:
+        settle = "models that are each trained on a random half of the records"
     return f"That is neither a pass nor a fail: {settle} may settle it."
 
 
@@ -146,7 +148,7 @@ def sentence(said: Verdict, audits: Sequence[Audit], what: str = "record") -> st
             f"{percent(said.auc)} of pairs; chance is 50 %."
         )
     if said.unequal is not None and said.unequal.tpr is not None:
-        return f"{_finds(said, what)}; up to {_share(said, said.unequal.tpr)} would be, if nothing leaked."
+        return f"{_finds(said, what)}; with permuted membership, up to {_share(said, said.unequal.tpr)}."
     return f"{_finds(said, what)}; chance is {guessing(said)}."
 
 

@@ -184,14 +184,14 @@ def _cards(said: Verdict) -> list[b.Card]:
         if beyond is not None:
             note = f"{ends}without the model {write(beyond.blind_tpr)}"
         elif said.unequal is not None:
-            note = f"{ends}up to {write(said.unequal.tpr)} if nothing leaked"
+            note = f"{ends}up to {write(said.unequal.tpr)} with permuted membership"
         if said.tpr is None:
             shown, note = "not measurable", "There are too few non-members."
         cards.append(b.Card(f"Found at {level(said.fpr)} FPR", shown, note))
     ends = "" if said.auc_interval is None else f"interval {around(said.auc_interval)}; "
     beside = "chance 0.5" if said.excess is None else f"without the model {fraction(said.excess.blind_auc)}"
     if said.unequal is not None:
-        beside = f"up to {fraction(said.unequal.auc)} if nothing leaked"
+        beside = f"up to {fraction(said.unequal.auc)} with permuted membership"
     cards.append(b.Card("AUC", fraction(said.auc), f"{ends}{beside}"))
     return [*cards, b.Card("Attack", short(said.attack, 30), say.chosen(said))]
 

@@ -10,12 +10,12 @@ from rich.console import Console
 
 import reticent
 from reticent.attacks import ATTACKS, needs_models
-from reticent.errors import CorruptFileError, InputError, SpecError, TooFewReferencesError, UnknownNameError
+from reticent.errors import CorruptFileError, InputError, SpecError, StoreError, TooFewReferencesError, UnknownNameError
 from reticent.jobs.attack import run as attack_outputs
 from reticent.jobs.attacks import build_attacks
 from reticent.jobs.config import chosen, prepare
 from reticent.jobs.document import renamed, unlearned
-from reticent.jobs.score_files import save_scores
+from reticent.jobs.score_files import check_scores, save_scores
 from reticent.jobs.signals_file import read_signals
 from reticent.options import AttackConfig
 from reticent.population.stored_signals import signals
@@ -354,6 +354,12 @@ def test_wrong_names_and_options(brought):
 def test_scores_are_saved_as_arrays(tmp_path):
     one, two = np.arange(6.0).reshape(2, 3), np.ones((2, 3))
     assert np.array_equal(np.load(save_scores(tmp_path / "s.npy", {"lira": one}), allow_pickle=False), one)
+    deep = tmp_path / "new" / "s.npy"
+    check_scores(deep, 1)
+    assert not deep.parent.exists()
+    assert save_scores(deep, {"lira": one}).is_file()
+    with pytest.raises(StoreError, match="expected to write"):  # Before anything runs.
+        check_scores(deep / "s.npy", 1)
     with np.load(save_scores(tmp_path / "s.npz", {"lira": one, "lira-released": two}), allow_pickle=False) as file:
         assert sorted(file.files) == ["lira", "lira-released"]
         assert np.array_equal(file["lira"], one)

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent.errors import InputError
-from reticent.report.files import replacing
+from reticent.report.files import check_writable, make_folder, replacing
 from reticent.report.output import check_file
 
 ARRAYS = {".npy": b"\x93NUMPY", ".npz": b"PK\x03\x04"}
@@ -24,11 +24,13 @@ def check_scores(path: Path, attacks: int, inputs: Sequence[Path | None] = ()) -
             f"scores: an .npy file holds the scores of one attack, got {attacks} attacks: give --attack NAME, "
             "or a path that ends in .npz"
         )
+    check_writable(path.parent)
 
 
 def save_scores(path: Path, scores: Mapping[str, NDArray[np.float64]]) -> Path:
     """Save scores: one attack's as ``.npy (T, N)``, several as ``.npz`` by the attack's name."""
     check_scores(path, len(scores))
+    make_folder(path.parent)
     with replacing(path) as stream:
         if path.suffix == ".npy":
             np.save(stream, next(iter(scores.values())))

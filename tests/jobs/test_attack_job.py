@@ -351,15 +351,18 @@ def test_wrong_names_and_options(brought):
         run({name: brought[name] for name in ("labels", "membership")})
 
 
-def test_scores_are_saved_as_arrays(tmp_path):
-    one, two = np.arange(6.0).reshape(2, 3), np.ones((2, 3))
-    assert np.array_equal(np.load(save_scores(tmp_path / "s.npy", {"lira": one}), allow_pickle=False), one)
+def test_scores_go_into_a_folder_that_is_made_for_them(tmp_path):
     deep = tmp_path / "new" / "s.npy"
     check_scores(deep, 1)
     assert not deep.parent.exists()
-    assert save_scores(deep, {"lira": one}).is_file()
+    assert save_scores(deep, {"lira": np.zeros((1, 2))}).is_file()
     with pytest.raises(StoreError, match="expected to write"):  # Before anything runs.
         check_scores(deep / "s.npy", 1)
+
+
+def test_scores_are_saved_as_arrays(tmp_path):
+    one, two = np.arange(6.0).reshape(2, 3), np.ones((2, 3))
+    assert np.array_equal(np.load(save_scores(tmp_path / "s.npy", {"lira": one}), allow_pickle=False), one)
     with np.load(save_scores(tmp_path / "s.npz", {"lira": one, "lira-released": two}), allow_pickle=False) as file:
         assert sorted(file.files) == ["lira", "lira-released"]
         assert np.array_equal(file["lira"], one)

@@ -246,7 +246,7 @@ def test_recipes_whose_records_are_in_different_shares_of_the_models_are_not_jud
     told = written(compare(rows, fpr=None, rng=np.random.default_rng(0), replicates=200))
     held = told["rows"][1]["control"]
     assert (held["leak"], held["doubt"], held["settled"]) == ("less", "unequal-shares", False)
-    different = "who is a member depends on what a record is, which attacks tell whatever leaks"
+    different = "who is a member depends on more than chance, which attacks tell whatever leaks"
     assert told["sentence"] == f"low leaks less than none, but {different}, so this is not judged."
     assert any(line.startswith("Which recipe leaks less: records that are in more") for line in told["cannot_say"])
     rows.append(entry("more", 2.0, members, seed=3))

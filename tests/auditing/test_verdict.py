@@ -239,23 +239,28 @@ def test_what_an_attack_guesses_excludes_less():
 
 def test_of_records_in_unequal_shares_only_what_goes_beyond_permuted_membership_is_a_leak():
     seen, low, same = made(), made(area=(0.5, 0.46, 0.54), tpr=(0.01, 0.0, 0.02)), made(tpr=(0.06, 0.045, 0.07))
-    found = judged([seen], [low])
+    found = judged([seen], [[low]])
     assert (found.leak, found.shown_by, found.chance) == ("found", ("auc", "tpr"), 0.01)
     assert (found.unequal.auc, found.unequal.tpr) == (0.54, 0.02)
-    told = spoken(found, [seen], Population(models=64))
+    told = spoken(found, [seen], Population(models=64, shares=(0.25, 0.75), overall_confidence=0.531))
     assert told.sentence == (
         "An attacker who accepts 1 false alarm in 100 finds 6.6 % of the training records; with permuted membership, "
         "up to 2.0 %."
     )
-    assert "lira reaches an AUC of up to 0.540, and up to 2.0 % found at that rate of false alarms." in told.detail
-    for nulls in ([same], [made("rmia", area=(0.5, 0.46, 0.54))], []):
+    assert (
+        "Records are in different shares of the models and how sure a model is of all records goes with which of them it "
+        "holds (by that alone a likelihood ratio reaches an AUC of 0.531; chance is 0.5), so that members are told "
+        "without a leak, too: with the membership permuted, where nothing leaks, lira reaches an AUC of up to 0.540, and "
+        "up to 2.0 % found at that rate of false alarms."
+    ) in told.detail
+    for nulls in ([[same]], [[low], [same]], [[made("rmia", area=(0.5, 0.46, 0.54))]], [[low], []], []):
         said = judged([seen], nulls)
         assert (said.leak, said.reason) == ("cannot tell", "unequal-shares")
-    assert judged([made(area=(0.5, 0.49, 0.51), tpr=(0.01, 0.008, 0.013))], [low]).leak == "cannot tell"
-    assert judged([made(area=(0.4, 0.38, 0.42), tpr=(0.01, 0.008, 0.013))], [low]).reason == "unequal-shares"
+    assert judged([made(area=(0.5, 0.49, 0.51), tpr=(0.01, 0.008, 0.013))], [[low]]).leak == "cannot tell"
+    assert judged([made(area=(0.4, 0.38, 0.42), tpr=(0.01, 0.008, 0.013))], [[low]]).reason == "unequal-shares"
     # The headline is of an attack that shows it.
     more = made("loss", area=(0.8, 0.78, 0.82), tpr=(0.3, 0.28, 0.32))
-    assert judged([seen, more], [low, more]).attack == "lira"
+    assert judged([seen, more], [[low, more]]).attack == "lira"
 
 
 def test_bonferroni_makes_a_close_call_chance():

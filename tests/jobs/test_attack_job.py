@@ -644,6 +644,36 @@ def test_models_of_ever_more_data_tell_old_records_from_new_ones_which_is_no_lea
     assert found == [("cannot tell", "unequal-shares")] * 4
 
 
+def drifting(rng, models):
+    """Draw newer records more often into later models ``(M, 800)``, which are surer of all records ``(M, 1)``."""
+    age, late = rng.uniform(-1, 1, 800), np.linspace(-1, 1, models)[:, None]
+    return rng.random((models, 800)) < 0.5 + 0.4 * np.sign(age * late) * np.abs(age * late) ** 0.5, late
+
+
+def test_later_models_of_newer_records_that_are_surer_of_all_show_no_leak():
+    found = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        membership, late = drifting(rng, 12)
+        brought = {"labels": rng.integers(0, 2, 800), "membership": membership}
+        margins = rng.normal(1.5, 1.5, 800) + late + rng.normal(size=membership.shape)
+        done = run(brought, margins=margins).document
+        found.append((done["verdict"]["leak"], done["verdict"]["reason"]))
+        assert max(one["overall"]["auc"]["mean"] for one in done["attacks"]) > 0.53
+        assert "ow sure a model is of all records goes with which of them it holds" in done["verdict"]["detail"]
+        assert done["control"]["passed"]  # Which models hold the same records is not kept there.
+    assert found == [("cannot tell", "unequal-shares")] * 6
+    assert run(brought, margins=margins + membership).document["verdict"]["leak"] == "found"
+
+
+def test_models_of_a_window_that_moves_leave_learned_out_and_end_no_audit():
+    # Of 12 models the sixth after each is its complement, so that a target has too few references for learned.
+    rng = np.random.default_rng(0)
+    membership = (np.arange(600) - np.arange(12)[:, None] * 50) % 600 < 300
+    brought = {"labels": rng.integers(0, 2, 600), "membership": membership, "margins": rng.normal(size=(12, 600))}
+    assert "learned" in {one["name"] for one in run(brought).document["left_out"]}
+
+
 def test_other_options_are_a_remedy_only_where_they_need_less(brought):
     membership = brought["membership"].copy()
     membership[:, :60] = np.arange(MODELS)[:, None] < 2  # Enough for a pooled variance.

@@ -3,7 +3,7 @@
 To add one: see the table in CONTRIBUTING.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -165,8 +165,7 @@ def _scores(spec: Spec, problem: Problem, seed: int) -> Floats:
     """Score targets, those with near-complements among the references each by itself, without these."""
     entry = ATTACKS[spec.method]
     result = None
-    for rows, references in _designs(entry, problem.drawn, problem.targets, problem.references):
-        part = replace(problem, targets=problem.targets[rows], references=references)
+    for rows, part in _parts(entry, problem):
         found = entry.score(spec, view(entry, spec, part), seeds.rng(seed, "attack", spec.method))
         if len(rows) == len(problem.targets):
             return found
@@ -176,6 +175,12 @@ def _scores(spec: Spec, problem: Problem, seed: int) -> Floats:
         scratch.release(result)
     assert result is not None
     return result
+
+
+def _parts(entry: AttackEntry, problem: Problem) -> Iterator[tuple[Rows, Problem]]:
+    """Give the targets, by position, and the problem of those that are compared with the same references."""
+    for rows, references in _designs(entry, problem.drawn, problem.targets, problem.references):
+        yield rows, replace(problem, targets=problem.targets[rows], references=references)
 
 
 def _designs(entry: AttackEntry, drawn: Membership, targets: Rows, references: Rows) -> Iterable[tuple[Rows, Rows]]:
@@ -217,7 +222,8 @@ def check_references(attack: str | Spec, problem: Problem) -> None:
     check_offer(spec, Offer.of(problem))
     check_membership(spec, problem.membership, problem.targets, problem.references, problem.units)
     if (enough := ATTACKS[spec.method].enough) is not None:
-        enough(problem)
+        for _, part in _parts(ATTACKS[spec.method], problem):
+            enough(part)
 
 
 def check_offer(attack: str | Spec, offer: Offer) -> None:

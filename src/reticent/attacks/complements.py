@@ -51,6 +51,13 @@ def near_complements(problem: Problem) -> NearComplements | None:
     return NearComplements(targets=int(np.count_nonzero(near)), references=int(near.max())) if near.any() else None
 
 
+def compared(problem: Problem) -> list[Rows]:
+    """List for each target the references that it is compared with: not itself, nor near-complements of it."""
+    near = complements(problem.drawn, problem.targets, problem.references)
+    itself = problem.targets[:, None] == problem.references[None, :]
+    return [problem.references[left] for left in ~(near | itself)]
+
+
 def designs(drawn: Membership, targets: Rows, references: Rows) -> Iterator[tuple[Rows, Rows]]:
     """Divide targets by the references that they may be compared with.
 

@@ -15,8 +15,8 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   never excluded there, since a shift can hide one;
 * "found" by other limits where records are in different shares of the models, or easier ones in more: some attack that
   compares models must find more than with the membership permuted among the models, record by record, which keeps the
-  shares. It does not keep which records go together: where models are trained on ever more data, newer records tell
-  themselves apart from what one model says of them alone. A leak is never excluded there;
+  shares. Where models that hold the same records are alike in how sure they are of all, it must find more, too, than
+  with the membership exchanged among the records, which keeps who holds what together. A leak is never excluded there;
 * "found", too, if single records leak beyond doubt, at a level that holds for all records together
   (`exposure.count_exposed`), or if a group of records leaks, and more than the others, at limits that hold for all
   groups and attacks together (`group_limits`): a leak of few records does not show in the mean over all;
@@ -79,12 +79,12 @@ class _Judged:
     rate: OverallRate | None
     tpr: Interval | None
     alpha: float
-    null: "_Judged | None" = None
+    nulls: "tuple[_Judged | None, ...]" = ()
     unequal: bool = False
 
     @property
     def least(self) -> tuple[float, float]:
-        """The AUC and the TPR that chance explains: where shares are unequal, as far as permuted membership reaches."""
+        """The AUC and the TPR that chance explains; where `unequal`, as far as permuted membership reaches."""
         expected = 1.0 if self.rate is None else expected_fpr(self.audit, self.rate.fpr)
         if not self.unequal:
             return 0.5, expected
@@ -94,9 +94,13 @@ class _Judged:
     @property
     def reach(self) -> Unequal | None:
         """How far it reaches with permuted membership."""
-        if self.null is None:
+        nulls = [one for one in self.nulls if one is not None]
+        if not nulls or len(nulls) < len(self.nulls):
             return None
-        return Unequal(auc=max(0.5, self.null.auc[1]), tpr=None if self.null.tpr is None else self.null.tpr[1])
+        rates = [one.tpr[1] for one in nulls if one.tpr is not None]
+        return Unequal(
+            auc=max(0.5, *(one.auc[1] for one in nulls)), tpr=None if len(rates) < len(nulls) else max(rates)
+        )
 
     @property
     def enough(self) -> bool:
@@ -162,11 +166,11 @@ class _Judged:
         return (self.rate.tpr.mean if self.rate is not None and self.rate.tpr is not None else -1.0), self.area
 
 
-def verdict(audits: Sequence[Audit], nulls: Sequence[Audit] | None = None) -> Verdict:
+def verdict(audits: Sequence[Audit], nulls: Sequence[Sequence[Audit]] | None = None) -> Verdict:
     """Say what the audits of one run show.
 
-    Where records are in different shares of the models, `nulls` are the same attacks' audits with the membership
-    permuted; none where that cannot be done.
+    Where who is a member depends on more than chance, `nulls` are the same attacks' audits with the membership
+    permuted, in one way or several; none where that cannot be done.
 
     The rate reported is chosen by `reported_fpr`. The attack reported is the one that finds most by the figure that the
     sentence quotes, of those that do better than chance by it, if any does; it is chosen on the audited records, so it
@@ -178,9 +182,13 @@ def verdict(audits: Sequence[Audit], nulls: Sequence[Audit] | None = None) -> Ve
     if len(confidences) > 1:
         raise InputError(f"audits: expected one confidence for all attacks, got {confidences}")
     fpr = reported_fpr(audits)
-    known = {null.name: _judge(null, fpr, len(audits)) for null in nulls or ()}
+    known = [{null.name: _judge(null, fpr, len(audits)) for null in way} for way in nulls or ()]
     judged = [
-        replace(_judge(audit, fpr, len(audits)), null=known.get(audit.name), unequal=nulls is not None)
+        replace(
+            _judge(audit, fpr, len(audits)),
+            nulls=tuple(way.get(audit.name) for way in known),
+            unequal=nulls is not None,
+        )
         for audit in audits
     ]
     leak, reason = _leak(judged)

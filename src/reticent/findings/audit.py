@@ -52,9 +52,10 @@ class Reason(StrEnum):
 
 
 class Unequal(Finding):
-    """How far an attack reaches where nothing leaks and who is a member depends on what a record is.
+    """How far an attack reaches where nothing leaks and who is a member depends on more than chance.
 
-    The upper limits of what it finds with the membership permuted among the models, record by record.
+    The upper limits of what it finds with the membership permuted among the models, record by record; and among the
+    records, where the population has `overall_confidence`.
     """
 
     auc: Share
@@ -100,7 +101,7 @@ class Verdict(Finding):
     shown_by: tuple[Statistic, ...] = ()
     "The figures of `attack` that are more than chance by themselves."
     unequal: Annotated[Unequal | None, LeftOut] = None
-    """Only where who is a member depends on what a record is: how far `attack` reaches where nothing leaks. Only
+    """Only where who is a member depends on more than chance: how far `attack` reaches where nothing leaks. Only
     what it finds beyond that is a leak. `null` too where membership cannot be permuted."""
     excess: Annotated[Excess | None, LeftOut] = None
     """Only where members and non-members differ without the model: what `attack` finds beyond that, which is all that
@@ -302,7 +303,7 @@ class AuditDocument(Document):
     non_adaptive: NonAdaptive | None = None
     "If it was asked for."
     control: Control | None = None
-    "If it was asked for, or who is a member depends on what a record is."
+    "If it was asked for, or who is a member depends on more than chance."
     environment: Environment = Environment()
     "All that may differ between two runs of the same audit."
 

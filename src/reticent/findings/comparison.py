@@ -168,7 +168,7 @@ class Standing(Finding):
     """The one of the two rows of whose models more than half did not learn, where nothing follows from `leak` for
     that; else `null`."""
     doubt: Annotated[Literal[Reason.UNEQUAL] | None, LeftOut] = None
-    "Only where who is a member depends on what a record is: then nothing follows from `leak`."
+    "Only where who is a member depends on more than chance: then nothing follows from `leak`."
     settled: bool
     """False where accuracy may be all that sets the two apart or is not known, or where there is an `unlearned` or a
     `doubt`: a model that is more accurate leaks more by that alone."""

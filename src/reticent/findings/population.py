@@ -174,6 +174,9 @@ class Population(Finding):
     difficulty: Annotated[Share | None, LeftOut] = None
     """Only where records that models find easier, or harder, are members more often than chance allows: the AUC with
     which what a model says of records that it was not trained on tells another model's members."""
+    overall_confidence: Annotated[Share | None, LeftOut] = None
+    """Only where models that hold the same records are alike, or unlike, in how sure they are of all records: the AUC
+    that a likelihood ratio reaches by that alone."""
     contradicted: Annotated[Share | None, LeftOut] = None
     """Only where records have exact copies, with the same label: the share of members and non-members of which a copy
     is the other of the two, over all targets and the records that are audited. Of these nothing can be found."""
@@ -211,8 +214,8 @@ class Population(Finding):
 
     @property
     def unequal(self) -> bool:
-        """Whether who is a member depends on what a record is: then attacks tell members by that, too."""
-        return self.shares is not None or self.difficulty is not None
+        """Whether who is a member depends on more than chance: then attacks tell members by that, too."""
+        return self.shares is not None or self.difficulty is not None or self.overall_confidence is not None
 
     @property
     def audited_models(self) -> int:

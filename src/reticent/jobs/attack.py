@@ -11,8 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 from reticent import scratch, user_files
 from reticent.attacks import ATTACKS
 from reticent.attacks.base import Inputs, Problem
+from reticent.attacks.complements import compared
 from reticent.auditing.difficulty import difficulty
 from reticent.auditing.loss_tail import loss_tail
+from reticent.auditing.overall_confidence import overall_confidence
 from reticent.auditing.shares import shares
 from reticent.data.membership import Membership
 from reticent.errors import InputError
@@ -23,7 +25,7 @@ from reticent.jobs.attack_choice import alone, audited, runnable
 from reticent.jobs.attack_time import Size, seconds
 from reticent.jobs.base import AuditReported, Work
 from reticent.jobs.blind import blind_baseline, same_records
-from reticent.jobs.control import check, control, nulls, possible
+from reticent.jobs.control import check, control, exchanged, nulls, possible
 from reticent.jobs.measure import measure
 from reticent.jobs.scoring import Settings
 from reticent.options import AttackConfig, Options
@@ -252,11 +254,15 @@ def run(
         members = problem.membership.of(problem.targets)
         blind = blind_baseline(members, problem.signals.labels, records, ids, settings)
         if blind is None or not blind.found.shift:  # Else what goes beyond the baseline is judged.
-            hard = difficulty(problem.signals.of_model, problem.membership.matrix, problem.targets)
-            facts = facts.with_(difficulty=hard)
-        # Where who is a member depends on what a record is, only what goes beyond the control is a leak.
+            told_by, matrix, targets = problem.signals.of_model, problem.membership.matrix, problem.targets
+            sure = overall_confidence(told_by, matrix, targets, compared(problem))
+            facts = facts.with_(difficulty=difficulty(told_by, matrix, targets), overall_confidence=sure)
+        # Where who is a member depends on more than chance, only what goes beyond the controls is a leak.
         permuted = permuted or (facts.unequal and possible(problem, specs, settings))
         told = nulls(problem, specs, settings, work.tell) if permuted else None
+        beside = [] if told is None else [told]
+        if beside and facts.overall_confidence is not None:
+            beside.append(nulls(problem, specs, settings, work.tell, exchanged))
         measured = measure(
             problem,
             specs,
@@ -264,7 +270,7 @@ def run(
             ids=ids,
             partitions=partitions,
             blind=blind,
-            nulls=told or () if facts.unequal else None,
+            nulls=beside if facts.unequal else None,
             progress=work.tell,
         )
         checked = None if told is None else control(told, measured.verdict)

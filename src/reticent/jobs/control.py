@@ -4,6 +4,9 @@ Who trained on what is permuted among the models, for each record by itself: eac
 which ones says nothing of them. Models that hold none of the records, or all, were in no draw, and stay as they are.
 Attacks, thresholds and intervals then run as before. What they find is an error of the audit; how far their intervals
 reach tells the smallest leak that the real audit would have found.
+
+Where models that hold the same records are alike (`auditing.overall_confidence`), membership is exchanged among the
+records instead: which models hold the same ones stays as it is, and a record says nothing of which models hold it.
 """
 
 from collections.abc import Callable, Sequence
@@ -38,12 +41,13 @@ def nulls(
     attacks: Sequence[Spec],
     settings: Settings,
     progress: Callable[[str], None] | None = None,
+    dealt: Callable[[Problem, int], Problem] | None = None,
 ) -> tuple[Audit, ...]:
-    """Repeat attacks with permuted membership."""
+    """Repeat attacks with permuted membership, or with membership dealt otherwise: those that can be."""
     drawn = _seed(settings)
-    return attacked(
-        _permuted(problem, drawn), attacks, replace(settings, seed=drawn), progress=progress, before="null control: "
-    ).audits
+    made = (dealt or _permuted)(problem, drawn)
+    attacks = [attack for attack in attacks if _enough(attack, made)]
+    return attacked(made, attacks, replace(settings, seed=drawn), progress=progress, before="null control: ").audits
 
 
 def control(nulls: Sequence[Audit], said: Verdict) -> Control:
@@ -86,6 +90,15 @@ def possible(problem: Problem, attacks: Sequence[Spec], settings: Settings) -> b
     return True
 
 
+def _enough(attack: Spec, problem: Problem) -> bool:
+    """Tell whether a problem leaves an attack what it needs."""
+    try:
+        check_references(attack, problem)
+    except ReticentError:
+        return False
+    return True
+
+
 def _seed(settings: Settings) -> int:
     return seeds.integer(settings.seed, "control", "null")
 
@@ -108,6 +121,20 @@ def _permuted(problem: Problem, seed: int) -> Problem:
     dealt = Membership(np.take_along_axis(matrix, order, axis=0))
     dealt.check_divided(problem.targets)
     return replace(problem, membership=dealt, replicas=replicas)
+
+
+def exchanged(problem: Problem, seed: int) -> Problem:
+    """Exchange membership among the records, by unit where these are audited: each gets that of another.
+
+    What the models that held a record were told of it by their own replicas does not go along, and is left out.
+    """
+    matrix, units = problem.membership.matrix, problem.units
+    if units is not None:
+        matrix = units.of_units(matrix)
+    moved = matrix[:, seeds.rng(seed, "exchanged").permutation(matrix.shape[1])]
+    dealt = Membership(moved if units is None else units.expanded(moved))
+    dealt.check_divided(problem.targets)
+    return replace(problem, membership=dealt, replicas=None)
 
 
 def _odd(audit: Audit, attacks: int) -> bool:

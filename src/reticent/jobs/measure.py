@@ -178,7 +178,7 @@ def measure(
     ids: Ints,
     partitions: Sequence[Partition] = (),
     blind: Baseline | None = None,
-    nulls: Sequence[Audit] | None = None,
+    nulls: Sequence[Sequence[Audit]] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> Measurement:
     """Run attacks on every target, audit their scores, and look at records, numbered `ids`, and groups of them.
@@ -186,7 +186,7 @@ def measure(
     `nulls` are as `verdict` takes them; `progress` is told of each part before it begins.
 
     Groups, records and epsilon take members and non-members for alike, so they are left out where `blind` tells them
-    apart; groups and epsilon too where records are in different shares of the models.
+    apart; groups and epsilon too where who is a member depends on more than chance.
     """
     work = Work(progress)
     with work.on("attacks"):

@@ -15,7 +15,7 @@ from reticent.findings.numbers import Statistic
 from reticent.rounding import fraction, percent
 from reticent.say.grammar import short
 from reticent.say.pairs import apart
-from reticent.say.population import BY_RECORD
+from reticent.say.population import BEYOND_CHANCE
 
 
 def missed(document: Comparison, row: RowNumbers) -> list[str]:
@@ -95,7 +95,7 @@ def remark(document: ComparisonDocument, row: Row) -> str:
 def _standing(document: ComparisonDocument, row: Row, held: Standing) -> str:
     other = "the baseline" if held.name == document.baseline else "its control"
     if held.doubt is not None:
-        return f"not judged: {BY_RECORD}"
+        return f"not judged: {BEYOND_CHANCE}"
     if held.unlearned is not None:
         idle = "it" if held.unlearned == row.name else other
         return f"not judged: most models of {idle} did not learn"

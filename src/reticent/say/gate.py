@@ -10,7 +10,7 @@ from reticent.findings.numbers import Estimate
 from reticent.findings.population import Population
 from reticent.rounding import down, fraction, joined, level, percent, plain, significant_down, significant_up, up
 from reticent.say.grammar import agree, listed, plural
-from reticent.say.population import BY_RECORD, UNLEARNED
+from reticent.say.population import BEYOND_CHANCE, UNLEARNED
 
 DIGITS = 4
 """Decimals of what is held against a limit."""
@@ -34,8 +34,8 @@ UNCOMPARED = (
     "not trained on it can show a leak beyond that; not judged: "
 )
 UNEQUAL_SHARES = (
-    f"{BY_RECORD}, so that numbers are high or low for that, whatever leaks: audit models that were each trained on a "
-    "random half of the records"
+    f"{BEYOND_CHANCE}, so that numbers are high or low for that, whatever leaks: audit models that were each trained "
+    "on a random half of the records"
 )
 FAILED_CONTROL = (
     "the null control failed: an attack found something where there is nothing, so no number of this audit can be "

@@ -7,7 +7,7 @@ from reticent.findings.attack import Audit
 from reticent.findings.audit import Leak, Reason, Verdict
 from reticent.rounding import level, percent
 from reticent.say.grammar import agree, listed, plural
-from reticent.say.population import BY_RECORD
+from reticent.say.population import BEYOND_CHANCE
 
 OPEN = {
     Reason.TOO_SMALL: "Whether there is a leak: the intervals are too wide. More models or more records would narrow "
@@ -25,7 +25,7 @@ OPEN = {
     "better first.",
     Reason.COPIES: "Whether there is a leak: leave the copies of records out, and audit again.",
     Reason.WEAK_ATTACKS: "Whether there is a leak: attacks that compare models (lira, rmia) would find more of it.",
-    Reason.UNEQUAL: f"Whether there is a leak: {BY_RECORD}, whatever the models tell.",
+    Reason.UNEQUAL: f"Whether there is a leak: {BEYOND_CHANCE}, whatever the models tell.",
 }
 """What is not known where nothing could be told."""
 

@@ -6,10 +6,10 @@ from reticent.findings.comparison import Comparison, ComparisonDocument, PairTes
 from reticent.findings.numbers import Statistic
 from reticent.rounding import decimals, fraction, interval, level, percent, signed
 from reticent.say.grammar import alarms, plural
-from reticent.say.population import BY_RECORD
+from reticent.say.population import BEYOND_CHANCE
 
 MEASURES = {Statistic.AUC: "AUC", Statistic.TPR: "share of members found"}
-UNEQUAL = f"{BY_RECORD}, which attacks tell whatever leaks"
+UNEQUAL = f"{BEYOND_CHANCE}, which attacks tell whatever leaks"
 BELOW = "less than 0.1"
 """Percentage points that one decimal would make none."""
 

@@ -21,7 +21,7 @@ ORDER = "labels and the columns of the classes are in different orders (scikit-l
 """Why a model may seem to be always wrong."""
 CHECK_LABELS = "that labels are in the order of the records, and the columns of the classes in the order of the labels"
 """What to look at where no model that was brought is right more often than naming one class would be."""
-BY_RECORD = "who is a member depends on what a record is"
+BEYOND_CHANCE = "who is a member depends on more than chance"
 """Said where `Population.unequal`."""
 UNLEARNED = "a model that learned nothing has nothing to leak"
 

@@ -9,7 +9,7 @@ NULL = "With permuted membership, where there is nothing to find,"
 
 
 def control(found: Control, *, unequal: bool) -> Control:
-    """Fill in the sentence of a null control; `unequal`: who is a member depends on what a record is."""
+    """Fill in the sentence of a null control; `unequal`: who is a member depends on more than chance."""
     return found.with_(sentence=_control(found, unequal=unequal))
 
 

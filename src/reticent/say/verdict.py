@@ -16,7 +16,8 @@ from reticent.findings.population import Population
 from reticent.rounding import around, decimals, fraction, joined, level, percent, percent_beside
 from reticent.say import blind, exposed_group, exposure, limits
 from reticent.say.grammar import agree, alarms, listed, plural
-from reticent.say.population import BY_RECORD, CHECK_LABELS, UNLEARNED
+from reticent.say.grammar import sentence as ended
+from reticent.say.population import BEYOND_CHANCE, CHECK_LABELS, UNLEARNED
 
 NOTHING = "No attack did better than chance"
 CONCLUSIONS = {
@@ -36,8 +37,8 @@ CONCLUSIONS = {
     "counted against it in the other, so a leak is not excluded.",
     Reason.WEAK_ATTACKS: f"{NOTHING}, but none of those that were tried compares models that were trained on a record "
     "with models that were not: they miss most of a leak, so none is excluded.",
-    Reason.UNEQUAL: "No attack that compares models is shown to find more than it does with the membership permuted "
-    f"among the models, so no leak is shown. None is excluded either, since {BY_RECORD}.",
+    Reason.UNEQUAL: "No attack that compares models is shown to find more than it does with the membership permuted, "
+    f"so no leak is shown. None is excluded either, since {BEYOND_CHANCE}.",
 }
 """What is concluded where no leak is found."""
 WORDS = {Leak.FOUND: "Leak found", Leak.NOT_FOUND: "No leak found", Leak.CANNOT_TELL: "Cannot tell"}
@@ -343,21 +344,30 @@ def _conclusion(said: Verdict) -> list[str]:
 
 
 def _beside_permuted(said: Verdict, population: Population) -> list[str]:
-    """Say how far the attack reaches where nothing leaks, with records in unequal shares of the models."""
+    """Say how far the attack reaches where nothing leaks, and who is a member depends on more than chance."""
     if said.unequal is None:
         return []
-    why, hard, tpr = "Records are in different shares of the models", population.difficulty, said.unequal.tpr
+    hard, sure, tpr = population.difficulty, population.overall_confidence, said.unequal.tpr
+    why = []
     if hard is not None:
-        why = (
-            f"{'Easier' if hard > 0.5 else 'Harder'} records are in more of the models (what a model says of records "
+        why.append(
+            f"{'easier' if hard > 0.5 else 'harder'} records are in more of the models (what a model says of records "
             f"that it was not trained on tells another model's members from others in {percent(hard)} of pairs; chance "
             "is 50 %)"
         )
+    elif population.shares is not None:
+        why.append("records are in different shares of the models")
+    if sure is not None:
+        why.append(
+            "how sure a model is of all records goes with which of them it holds (by that alone a likelihood ratio "
+            f"reaches an AUC of {fraction(sure)}; chance is 0.5)"
+        )
     found = "" if tpr is None else f", and up to {_share(said, tpr)} found at that rate of false alarms"
-    return [
-        f"{why}, so that members are told by what they are, too: with the membership permuted among the models, where "
-        f"nothing leaks, {said.attack} reaches an AUC of up to {fraction(said.unequal.auc)}{found}."
-    ]
+    told = (
+        f"{listed(why)}, so that members are told without a leak, too: with the membership permuted, where nothing "
+        f"leaks, {said.attack} reaches an AUC of up to {fraction(said.unequal.auc)}{found}"
+    )
+    return [ended(told)]
 
 
 def _more_than_chance(said: Verdict, what: str) -> list[str]:

@@ -27,7 +27,7 @@ class RowScores:
         runs: what names the models, so that rows of the same ones are known; None if it is not known.
         models: how many there are.
         unlearned: how many of them are known not to have learned.
-        unequal: who is a member of them depends on what a record is.
+        unequal: who is a member of them depends on more than chance.
     """
 
     name: str

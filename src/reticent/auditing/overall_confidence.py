@@ -1,0 +1,104 @@
+"""Whether models that hold the same records are alike in how sure they are of all records.
+
+Attacks that compare models learn what those say that were trained on a record, and what the others say. Where later
+models are surer of everything, and were trained on a window that moves, the models that hold a record are surer of it
+than the others, or less sure, without having memorised it.
+"""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from scipy.special import ndtr, stdtrit
+
+from reticent.arrays import Bools, Floats, Ints
+
+RECORDS = 2**13
+"""Records that are looked at, evenly spaced."""
+TARGETS = 64
+"""Audited models that are looked at."""
+PAIRS = 256
+"""Members, and non-members, of a model that are compared with each other, evenly spaced by their scores."""
+MATERIAL = 0.01
+"""An AUC that is so far from one half would matter."""
+FAR = 2.0
+"""Standard errors from one half, by the spread over targets, that it lies as well."""
+
+
+def overall_confidence(
+    margins: Callable[[int], Floats], membership: Bools, targets: Ints, references: Sequence[Ints]
+) -> float | None:
+    """Compute which AUC a likelihood ratio reaches by how sure the models are of all records.
+
+    How sure two models are is compared on records that neither was trained on, so that what they memorised has no part
+    in it. The ratio is LiRA's for normal answers of one spread, that of such records; its AUC is that of answers which
+    depend on the model alone.
+
+    Args:
+        margins: log-odds of the true label by one model, given its row ``(N,)``.
+        membership: booleans ``(M, N)``.
+        targets: rows of the audited models ``(T,)``.
+        references: rows of the models that each is compared with, T arrays.
+
+    Returns:
+        The mean over targets, or None where chance explains it, it hardly matters, or no target has references that
+        were trained on a record and others that were not.
+
+    Cost: one pass over the margins, and M² products of at most 8,192 numbers.
+    """
+    models, count = membership.shape
+    records = np.unique(np.linspace(0, count - 1, min(count, RECORDS)).astype(np.int64))
+    inside = membership[:, records]
+    answers = np.stack([np.asarray(margins(row), dtype=np.float64)[records] for row in range(models)])
+    sure, spread = _confidence(answers - answers.mean(axis=0), ~inside)
+    if not spread > 0:
+        return None
+    areas = []
+    for at in np.unique(np.linspace(0, len(targets) - 1, min(len(targets), TARGETS)).astype(np.int64)):
+        target, others = targets[at], references[at]
+        member, held = inside[target], inside[others].astype(np.float64)
+        holders = held.sum(axis=0)
+        compared = (holders > 0) & (holders < len(others))
+        member, holders = member[compared], holders[compared]
+        if not 0 < np.count_nonzero(member) < len(member):
+            continue
+        with_it = (sure[others] @ held)[compared]
+        rest = len(others) - holders
+        without = (sure[others].sum() - with_it) / rest
+        with_it = with_it / holders
+        score = (with_it - without) * (sure[target] - (with_it + without) / 2)
+        variance = ((with_it - without) ** 2 + spread**2 * (1 / holders + 1 / rest)) * spread**2
+        areas.append(_area(score, variance, member))
+    if not areas:
+        return None
+    far, count = MATERIAL, len(areas)
+    if count > 1:
+        far = max(far, float(np.std(areas, ddof=1)) / count**0.5 * float(stdtrit(count - 1, ndtr(FAR))))
+    area = float(np.mean(areas))
+    return area if abs(area - 0.5) > far else None
+
+
+def _confidence(answers: Floats, outside: Bools) -> tuple[Floats, float]:
+    """Fit how sure each model is to the differences of pairs on records that neither holds; and the spread of these."""
+    mask = outside.astype(np.float64)
+    told, squares = answers * mask, answers**2 * mask
+    counts, sums = mask @ mask.T, told @ mask.T
+    gaps = sums - sums.T
+    square = squares @ mask.T + mask @ squares.T - 2 * told @ told.T
+    np.fill_diagonal(counts, 0.0)
+    normal = np.diag(counts.sum(axis=1)) - counts
+    sure = np.linalg.lstsq(normal, gaps.sum(axis=1), rcond=None)[0]
+    pairs = np.triu(counts, 1) > 1
+    if not pairs.any():
+        return sure, 0.0
+    within = square[pairs] - gaps[pairs] ** 2 / counts[pairs]
+    return sure, float((max(within.sum(), 0.0) / (2 * (counts[pairs] - 1).sum())) ** 0.5)
+
+
+def _area(score: Floats, variance: Floats, member: Bools) -> float:
+    """Compute the AUC of normal scores of known means and variances."""
+    sides = []
+    for side in (member, ~member):
+        order = np.flatnonzero(side)[np.argsort(score[side], kind="stable")]
+        sides.append(order[np.linspace(0, len(order) - 1, min(len(order), PAIRS)).round().astype(np.int64)])
+    ours, theirs = sides[0][:, None], sides[1][None]
+    return float(ndtr((score[ours] - score[theirs]) / np.sqrt(variance[ours] + variance[theirs])).mean())

@@ -4,6 +4,8 @@ import os
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import save_file
 
 from reticent.data.load import load
 from reticent.errors import CorruptFileError, InputError
@@ -57,6 +59,46 @@ def test_a_folder_where_a_file_is_expected_is_told_as_one(tmp_path, name, reader
     (tmp_path / name).mkdir()
     with pytest.raises((CorruptFileError, InputError, FileNotFoundError), match=r"got a folder|is a folder"):
         reader(tmp_path / name)
+
+
+def _written(path, kind):
+    if kind == "npz":
+        np.savez(path, x=np.arange(3))
+    elif kind == "npy":
+        with path.open("wb") as stream:
+            np.save(stream, np.arange(3))
+    elif kind == "safetensors":
+        save_file({"w": torch.zeros(2)}, path)
+    else:
+        with path.open("wb") as stream:
+            np.arange(3).dump(stream)
+
+
+@pytest.mark.parametrize(
+    ("kind", "got"),
+    [
+        ("npz", r"a zip archive, as \.npz, \.pt and \.xlsx files are"),
+        ("npy", r"an \.npy file"),
+        ("safetensors", r"a \.safetensors file"),
+        ("pickle", "a pickle"),
+    ],
+)
+@pytest.mark.parametrize(
+    ("name", "expected", "remedy"),
+    [
+        ("audit.json", "the audit.json of `reticent audit`", "give it, or the folder .* attack --signals FILE$"),
+        ("a.toml", "a TOML file, which is a text", "give a text file with lines such as epochs = 20$"),
+        ("d.csv", "a table as text", "save it as CSV, or give it the ending of what it is$"),
+        ("m.txt", "the row numbers of the members, as .npy or as text", "write it as text$"),
+    ],
+)
+def test_what_is_no_text_is_told_as_what_it_is(tmp_path, kind, got, name, expected, remedy):
+    path = tmp_path / "made"
+    _written(path, kind)
+    path = path.with_suffix(".npz") if kind == "npz" else path
+    path.rename(tmp_path / name)
+    with pytest.raises(CorruptFileError, match=rf"{name}: expected {expected}.*, got {got}: {remedy}"):
+        READERS[name](tmp_path / name)
 
 
 @pytest.mark.parametrize("reader", [load, read_signals])

@@ -233,10 +233,14 @@ def as_toml(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
+WRITE_TOML = "give a text file with lines such as epochs = 20"
+"""What to do where something else is given as TOML."""
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """Read a TOML file."""
     try:
-        return tomllib.loads(user_files.text(user_files.path(path)))
+        return tomllib.loads(user_files.text(user_files.path(path), "a TOML file, which is a text", WRITE_TOML))
     except FileNotFoundError:
         raise MissingFileError(f"no configuration file {str(path)!r}") from None
     except tomllib.TOMLDecodeError as error:

@@ -15,6 +15,14 @@ GZIP = b"\x1f\x8b"
 PICKLE = "a pickle"
 ARRAYS = {b"PK": "a zip archive", b"\x93NUMPY": "an .npy file", b"\x80": PICKLE}
 """How files may begin that NumPy writes, and what they then are."""
+BINARY = {
+    b"PK\x03\x04": "a zip archive, as .npz, .pt and .xlsx files are",
+    b"\x93NUMPY": "an .npy file",
+    b"PAR1": "a Parquet file",
+    b"\x89HDF": "an HDF5 file",
+    **{bytes((0x80, protocol)): PICKLE for protocol in range(2, 6)},
+}
+"""How files may begin that are no text, and what they then are."""
 TOO_MUCH = "it holds a number of thousands of digits, or lists in lists too deep to be read: take that out"
 """What is said of a file in TOML or JSON that Python does not read, though nothing is wrong with its form."""
 LOOKED_AT = 1024
@@ -59,8 +67,11 @@ def check(file: Path, expected: str = "a file") -> None:
         )
 
 
-def text(file: Path) -> str:
-    """Read a text: UTF-8 with or without a mark, or UTF-16 or UTF-32 with one; gzip is unpacked, whatever the name."""
+def text(file: Path, expected: str = "a text", remedy: str = "write it as text") -> str:
+    """Read a text: UTF-8 with or without a mark, or UTF-16 or UTF-32 with one; gzip is unpacked, whatever the name.
+
+    Of a file that is no text, messages say what was expected and what to do.
+    """
     check_plain(file)
     content = file.read_bytes()
     if content.startswith(GZIP):
@@ -68,6 +79,8 @@ def text(file: Path) -> str:
             content = gzip.decompress(content)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise CorruptFileError(f"{file}: its gzip is cut off or damaged ({error}): download it again") from None
+    if kind := _binary(content):
+        raise CorruptFileError(f"{file}: expected {expected}, got {kind}: {remedy}")
     encoding = next((name for mark, name in BOMS.items() if content.startswith(mark)), "utf-8-sig")
     if encoding == "utf-8-sig" and b"\0" in content:
         count, line = content.count(0), content.count(b"\n", 0, content.index(0)) + 1
@@ -81,6 +94,13 @@ def text(file: Path) -> str:
         return content.decode(encoding)
     except UnicodeDecodeError as error:
         raise CorruptFileError(_undecoded(file, content, error)) from None
+
+
+def _binary(content: bytes) -> str:
+    """Say what a file is that is no text; empty where that is not known."""
+    if content[8:9] == b"{" and int.from_bytes(content[:8], "little") < len(content):
+        return "a .safetensors file"
+    return next((kind for mark, kind in BINARY.items() if content.startswith(mark)), "")
 
 
 def _undecoded(file: Path, content: bytes, error: UnicodeDecodeError) -> str:

@@ -37,12 +37,22 @@ def test_defaults_are_all_models():
         ({"targets": []}, r"targets: expected at least one model to audit, got none"),
         ({"references": [-1]}, r"references: expected integers from 0 to 3, got -1"),
         ({"targets": [0.5]}, r"targets: expected integers, got float64"),
+        ({"references": [True] * 5}, r"references: expected row numbers of models, or a boolean for each of the 4 mod"),
+        ({"targets": [[True] * 4]}, r"targets: expected 1 axis, got shape \(1, 4\)"),
     ],
 )
 def test_wrong_rows_are_named(rows, words):
     signals, known = small()
     with pytest.raises(InputError, match=words):
         Problem.make(signals, known, **rows)
+
+
+def test_a_mask_names_its_true_rows():
+    signals, known = small()
+    masked = Problem.make(signals, known, targets=[False, True, True, False], references=np.array([1, 0, 0, 1]) > 0)
+    assert (masked.targets.tolist(), masked.references.tolist()) == ([1, 2], [0, 3])
+    numbers = Problem.make(signals, known, targets=[0, 1], references=[1, 0])
+    assert (numbers.targets.tolist(), numbers.references.tolist()) == ([0, 1], [1, 0])
 
 
 def test_parts_must_fit():

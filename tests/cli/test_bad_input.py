@@ -206,7 +206,8 @@ def test_what_a_function_of_the_users_does_not_use_is_refused(command, tmp_path)
         ({"membership": None}, ["the array 'membership' is missing"]),
         ({"membership": np.ones((8, 60), bool)}, ["all 60 records true"]),
         ({"membership": np.zeros((8, 60), bool)}, ["all 60 records false"]),
-        ({"membership": np.ones((8, 60), np.int64)}, ["membership: expected booleans, got int64"]),
+        ({"membership": np.ones((8, 60), np.int64)}, ["all 60 records true"]),
+        ({"membership": np.full((8, 60), 2)}, ["membership: expected booleans, or 0 and 1, got 2 of model 0"]),
         ({"membership": np.ones((8, 59), bool)}, ["59"]),
         ({"membership": np.arange(60)[None] < 30}, ["membership: expected shape (8, 60) (models, records)"]),
         ({"logits": np.full((8, 60, 3), np.nan)}, ["logits: model 0 has 180 NaN"]),
@@ -218,6 +219,8 @@ def test_what_a_function_of_the_users_does_not_use_is_refused(command, tmp_path)
         ({"labels": np.linspace(0, 1, 60)}, ["labels: expected whole numbers as labels"]),
         ({"targets": np.array([9])}, ["targets: expected integers from 0 to 7, got 9"]),
         ({"targets": np.array([1, 1])}, ["targets", "once"]),
+        ({"targets": np.arange(9) < 2}, ["targets: expected row numbers", "of the 8 models, got 9 booleans"]),
+        ({"targets": np.zeros(8, bool)}, ["targets: expected at least one model to audit, got none"]),
         ({"references": np.array([0, 1])}, ["reference"]),
         ({"memebrship": np.ones((8, 60), bool)}, ["unknown array 'memebrship': did you mean 'membership'"]),
         (

@@ -72,7 +72,7 @@ def test_a_file_is_read_again_once_for_all_lines_that_are_told(tmp_path, monkeyp
     names = ",".join(f"c{i}" for i in range(40))
     (tmp_path / "d.csv").write_text(f"{names},label\n{',' * 40}0\n{'1,' * 40}1\n")
     read = []
-    monkeypatch.setattr(user_files, "text", lambda path, text=user_files.text: read.append(path) or text(path))
+    monkeypatch.setattr(user_files, "text", lambda path, *_, text=user_files.text: read.append(path) or text(path))
     with pytest.raises(ColumnsError, match="40 columns cannot be features as they are"):
         load(tmp_path / "d.csv")
     assert len(read) == 2

@@ -48,19 +48,26 @@ def test_digest_knows_the_shape():
     assert wide.digest != tall.digest
 
 
+@pytest.mark.parametrize("kind", [np.int64, np.uint8, np.float32, np.float64, object])
+def test_zeros_and_ones_are_booleans(kind):
+    matrix = np.array([[True, False], [False, True]])
+    found = Membership(matrix.astype(kind)).matrix
+    assert found.dtype == np.bool_
+    assert np.array_equal(found, matrix)
+
+
 @pytest.mark.parametrize(
     ("matrix", "error", "words"),
     [
         (np.ones((0, 2), bool), InputError, "at least one model (row), got none"),
         (np.array([[True], [False]]), InputError, "at least 2 records (columns), got 1"),
-        (np.array([[1, 0], [0, 1]]), ShapeError, "expected booleans"),
         (np.array([True, False]), ShapeError, "expected 2 axes"),
-        ([[1, 0], [0, 1]], ShapeError, "got int64; convert it with `membership.astype(bool)`"),
-        ([[1, -1], [-1, 1]], ShapeError, "got int64; convert it with a comparison, such as `membership > 0`"),
-        ([[1.0, np.nan], [0, 1]], ShapeError, "got float64; convert it with a comparison"),
+        ([[1, -1], [-1, 1]], ShapeError, "membership: expected booleans, or 0 and 1, got -1 of model 0, record 1"),
+        ([[1.0, np.nan], [0, 1]], ShapeError, "expected booleans, or 0 and 1, got nan of model 0, record 1"),
+        ([[1.0, 0], [0.9, 0]], ShapeError, "expected booleans, or 0 and 1, got 0.9 of model 1, record 0"),
         ([[0, 2, 5], [1, 3]], ShapeError, "got entries of different shapes: (3,) at position 0 and (2,) at position 1"),
         ([[0, 2, 5], [1, 3]], ShapeError, "from the row numbers of each model's records"),
-        (np.array([[0, 2], [1, 3]]), ShapeError, "got int64; convert it with a comparison"),
+        (np.array([[0, 2], [1, 3]]), ShapeError, "got 2 of model 0, record 1 (from 0). Membership is a row a model"),
         ([["in", "out"], ["out", "in"]], ShapeError, "expected numbers or booleans, got texts, the first 'in'"),
         ([{0, 2}, {1}], ShapeError, "got Python objects, the first of type ndarray. Membership is a row a model"),
     ],

@@ -202,6 +202,18 @@ def test_outputs_that_were_brought_are_compared_without_controls(tmp_path):
     assert done.document["data"]["name"] == "given outputs"
 
 
+def test_of_outputs_with_targets_the_audited_models_are_counted(tmp_path):
+    membership = reticent.Membership.draw(6, 60, 0).matrix
+    files = [outputs(tmp_path / f"{name}.npz", membership, 1.0, seed) for seed, name in enumerate("ab")]
+    for file in files:
+        known = dict(np.load(file))
+        for model in (1, 5):  # Of these one is audited: neither labels its members right.
+            known["logits"][model] = np.random.default_rng(model).normal(size=known["logits"][model].shape)
+        np.savez(file, **known, targets=[0, 1, 2])
+    done = reticent.compare(*files, attacks=("loss",), out=tmp_path / "out", replicates=100)
+    assert [(one["models"], one.get("unlearned")) for one in done.document["rows"]] == [(3, 1), (3, 1)]
+
+
 @pytest.mark.slow
 def test_outputs_of_models_that_hold_records_in_different_shares_are_not_judged(tmp_path):
     membership = np.random.default_rng(0).random((8, 300)) < np.repeat([0.2, 0.8], 150)

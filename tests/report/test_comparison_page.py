@@ -393,16 +393,27 @@ def test_a_control_that_missed_by_far_is_not_joined(away, lines):
 
 
 @pytest.mark.words
+def test_of_outputs_that_were_brought_no_training_is_told(compared):
+    words = "with the same random streams"
+    assert words in html(compared)
+    brought = copy.deepcopy(compared)
+    brought["data"]["kind"] = "outputs"
+    page = html(brought)
+    assert words not in page
+    assert "The models of all rows were trained on the same records, row by row of the same membership" in page
+
+
+@pytest.mark.words
 def test_how_many_models_is_a_column_only_where_lines_differ(compared):
     same = copy.deepcopy(compared)
     for row in same["rows"]:
         row["models"] = 12
     page = html(same)
-    assert 'data-label="Models"' not in page
-    assert "<li>12 models of every line.</li>" in page
+    assert 'data-label="Audited models"' not in page
+    assert "<li>12 audited models of every line.</li>" in page
     same["rows"][0]["models"] = 13
     page = html(same)
-    assert page.count('data-label="Models"') == len(same["rows"])
+    assert page.count('data-label="Audited models"') == len(same["rows"])
     assert "models of every line" not in page
 
 

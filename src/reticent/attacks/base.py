@@ -111,9 +111,10 @@ class Problem:
 
         Args:
             signals: of M models on N records.
-            membership: ``(M, N)``, booleans.
-            targets: rows to audit, of which each has members and non-members; by default all M.
-            references: rows to learn from; by default all M. May be empty for attacks that learn nothing.
+            membership: ``(M, N)``, booleans or zeros and ones.
+            targets: rows to audit, or a mask ``(M,)``; each has members and non-members; by default all M.
+            references: rows to learn from, or a mask ``(M,)``; by default all M. May be empty for attacks that learn
+                nothing.
             population: of the same M models, on records that none was trained on.
             replicas: probabilities by each model's own Split-AI of the records that it holds, ``(M, N, C)``.
             probed: by probe, what the models say to it, ``(M, N, K)``.
@@ -369,10 +370,17 @@ def _check_shape(name: str, given: Matrix | None, expected: tuple[int, int, int]
 
 
 def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | None) -> tuple[Rows, Rows]:
-    """Check the rows of targets ``(T,)`` and references ``(R,)``; by default all models are both."""
+    """Check the rows of targets ``(T,)`` and references ``(R,)``, or masks ``(M,)``; by default all models are both."""
     rows = []
     for name, value in (("targets", targets), ("references", references)):
         chosen = np.arange(models) if value is None else arrays.array(value, name)
+        if chosen.dtype == np.bool_ and chosen.ndim == 1 and len(chosen):
+            if len(chosen) != models:
+                raise ShapeError(
+                    f"{name}: expected row numbers of models, or a boolean for each of the {models} models, got "
+                    f"{len(chosen)} booleans"
+                )
+            chosen = np.flatnonzero(chosen)
         if chosen.size == 0:
             chosen = chosen.astype(np.int64)
         checked = checks.integers(ndim=1, low=0, high=models, **{name: chosen})

@@ -39,12 +39,12 @@ def attack(
 
     Args:
         signals: .npz file of M models and N records, with the arrays `labels` (N,), `membership` (M, N) of booleans
-            (True where the model was trained on the record), one of `logits` (M, N, C), `probabilities` (M, N, C) or
-            `margins` (M, N), and if wanted `records` (N, ...), what the models saw. Of binary models logits and
-            probabilities may be (M, N). It may also hold `targets`, row numbers of the models to audit, and
-            `references`, of those to learn from, which may have been trained on none of the records; `classes`, how
-            many there are; and other arrays (N,), by whose values --group-by groups the records, or one that --unit
-            names and that tells whose each record is.
+            or 0 and 1 (True or 1 where the model was trained on the record), one of `logits` (M, N, C),
+            `probabilities` (M, N, C) or `margins` (M, N), and if wanted `records` (N, ...), what the models saw. Of
+            binary models logits and probabilities may be (M, N). It may also hold `targets`, row numbers of the models
+            to audit or a boolean mask (M,) of them, and `references`, the same of those to learn from, which may have
+            been trained on none of the records; `classes`, how many there are; and other arrays (N,), by whose values
+            --group-by groups the records, or one that --unit names and that tells whose each record is.
         out: Folder for report.html, audit.json and records.csv.
         scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several; NaN for
             records that are not audited.

@@ -63,7 +63,7 @@ def read(path: Path) -> tuple[list[str], list[NDArray[Any]]]:
     Cost:
         About 10 million cells a second where all are numbers, a tenth of that elsewhere.
     """
-    content = user_files.text(path)
+    content = user_files.text(path, "a table as text", "save it as CSV, or give it the ending of what it is")
     try:
         cells = _rows(path, content)
         header = next(cells, [])

@@ -149,13 +149,19 @@ def divided(matrix: NDArray[np.bool_]) -> NDArray[np.bool_]:
 
 
 def as_membership(membership: "Membership | ArrayLike") -> Membership:
-    """Take a membership or a boolean array ``(M, N)``."""
+    """Take a membership, or booleans or zeros and ones ``(M, N)``."""
     return membership if isinstance(membership, Membership) else Membership(booleans(membership))
 
 
 def booleans(membership: ArrayLike) -> NDArray[np.bool_]:
-    """Take a boolean array ``(M, N)`` or ``(N, M)``."""
+    """Take booleans, or numbers that are all 0 or 1, ``(M, N)`` or ``(N, M)``."""
     try:
-        return checks.boolean(membership=membership, ndim=2)
+        given = checks.array(membership=membership, ndim=2)
     except ShapeError as error:
         raise error.retold(f"{error}. {FORM}") from None
+    wrong = ~np.isin(given, (0, 1))
+    if wrong.any():
+        raise ShapeError(
+            f"membership: expected booleans, or 0 and 1, got {checks.first(given, wrong, ('model', 'record'))}. {FORM}"
+        )
+    return given.astype(np.bool_, copy=False)

@@ -209,6 +209,7 @@ class RowNumbers(Finding):
     """For a control, the rows whose accuracy it has; for a non-adaptive row, the row that has its models; for the
     baseline, the rows whose control it is by itself."""
     models: Count = 0
+    "How many were audited."
     unlearned: Annotated[Count, Empty] = 0
     "Of how many of them it is known that they did not learn."
 

@@ -233,6 +233,11 @@ class Population(Finding):
         return len(self.health or ())
 
     @property
+    def audited_unlearned(self) -> int:
+        """How many of the audited models are known not to have learned."""
+        return sum(self.targets is None or one.model in self.targets for one in self.health or ())
+
+    @property
     def labels_in_doubt(self) -> bool:
         """Whether none of the models that were brought is known to have learned, so that the labels may be wrong."""
         return self.targets is not None and self.unlearned == self.models

@@ -153,14 +153,14 @@ def attack(
 
     Args:
         labels: true labels ``(N,)`` from 0.
-        membership: booleans ``(M, N)``: which model was trained on which record.
+        membership: booleans ``(M, N)``, or zeros and ones: which model was trained on which record.
         logits: ``(M, N, C)``, or ``(M, N)`` of binary models with one logit; or give probabilities or margins.
         probabilities: of the classes ``(M, N, C)``, or ``(M, N)`` of class 1 of binary models; what is exactly 0 or 1
             is told as what the numbers can resolve (`Signals.from_probabilities`), and the report says how many are.
         margins: log-odds of the true label ``(M, N)`` or ``(M, N, Q)``; enough for LiRA, RMIA, loss and confidence.
-        targets: rows to audit, each with members and non-members; by default all.
-        references: rows that may be learned from; by default all; a target is never among its own. They may have been
-            trained on none of the records, or on all.
+        targets: rows to audit, or a boolean mask ``(M,)`` of them, each with members and non-members; by default all.
+        references: rows that may be learned from, or a mask of them; by default all; a target is never among its own.
+            They may have been trained on none of the records, or on all.
         classes: number of classes, where only margins are given; by default one more than the largest label.
         attacks: names, or one name; by default the strongest that these outputs allow.
         options: by attack.

@@ -10,6 +10,11 @@ from reticent.errors import CorruptFileError, MissingFileError
 from reticent.findings.base import Plain
 from reticent.report.output import AUDIT, HARDEN, set_aside
 
+EXPECTED = "the audit.json of `reticent audit` or `reticent attack`, or the harden.json of `reticent harden`"
+REMEDY = (
+    "give it, or the folder that holds it; outputs in an .npz file are audited first: reticent attack --signals FILE"
+)
+
 
 def read_document(path: Path) -> Plain:
     """Read the document of an audit."""
@@ -19,7 +24,7 @@ def read_document(path: Path) -> Plain:
         if path.is_dir() and not file.exists() and (path / "harden.json").is_file():
             file = path / "harden.json"
         user_files.check(file, "the JSON of an audit")
-        document = json.loads(user_files.text(file), parse_constant=partial(_refuse, file))
+        document = json.loads(user_files.text(file, EXPECTED, REMEDY), parse_constant=partial(_refuse, file))
     except (FileNotFoundError, NotADirectoryError):
         raise MissingFileError(
             f"no file {str(file)!r}: expected the audit.json of `reticent audit`, the harden.json of `reticent "

@@ -30,6 +30,10 @@ ADVICE = {
     "confidence": ("the confidence of their intervals", "give both the same confidence"),
 }
 """What may differ, how a message calls it, and what to do then; in the order in which it is looked at."""
+SAME_MEMBERS = (
+    "give outputs of models with the same membership: in either, model m was trained on the records that row m says"
+)
+"""What to do where outputs that were brought differ in who trained on what."""
 
 
 @dataclass(frozen=True)
@@ -114,9 +118,11 @@ def check_pairs(rows: Sequence[RowSpec]) -> None:
         for key, (what, advice) in ADVICE.items():
             one, two = getattr(first.shared, key), getattr(other.shared, key)
             if one is not None and two is not None and one != two:
+                brought = key == "membership" and (first.job is None or other.job is None)
+                told = SAME_MEMBERS if brought else advice or _of_roles(one, two)
                 raise InputError(
                     f"{first.name} and {other.name} cannot be compared, they differ in {what}: a comparison is paired; "
-                    f"{advice or _of_roles(one, two)}"
+                    f"{told}"
                 )
 
 

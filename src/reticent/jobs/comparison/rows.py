@@ -67,8 +67,8 @@ class AuditedRow:
             role=self.role,
             matches=tuple(self.matches),
             runs=identity(runs) if runs and all(runs) else None,
-            models=population.models,
-            unlearned=population.unlearned,
+            models=population.audited_models,
+            unlearned=population.audited_unlearned,
             unequal=population.unequal,
         )
 

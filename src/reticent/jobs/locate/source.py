@@ -250,7 +250,7 @@ def _read(path: Path, what: str) -> NDArray[Any]:
             with user_files.loading(path, expected):
                 found: NDArray[Any] = np.load(path, allow_pickle=False)
             return found
-        return np.array([int(line) for line in user_files.text(path).split()], dtype=np.int64)
+        return np.array([int(line) for line in user_files.text(path, expected).split()], dtype=np.int64)
     except FileNotFoundError:
         raise MissingFileError(f"no file {str(path)!r}: expected {expected}") from None
     except (ValueError, OSError) as error:

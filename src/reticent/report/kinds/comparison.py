@@ -150,7 +150,7 @@ def _rows(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block, .
             "Control: the baseline, stopped early to be about as accurate as a recipe. The recipe is worth its cost "
             "only if it leaks less than its control."
         )
-    notes = [f"{count(rows[0].models)} models of every line."] if rows and _alike(rows) else []
+    notes = [f"{count(rows[0].models)} audited models of every line."] if rows and _alike(rows) else []
     notes += [
         unbeaten,
         "AUC and members found are those of the strongest attack by that measure, which may differ between the two and "
@@ -196,7 +196,7 @@ def _table_of_rows(document: ComparisonDocument, rows: Sequence[Row]) -> b.Table
         b.Column(_found(fpr)): [estimate(row.tpr, True, decimals(fpr)) for row in rows],
         b.Column("Epsilon, at least"): [_epsilon(row) for row in rows],
         b.Column("Not beaten", numbers=False): [b.Cell("✓ yes" if row.pareto else "no") for row in rows],
-        b.Column("Models", only=b.PAGE): [
+        b.Column("Audited models", only=b.PAGE): [
             NOTHING if _alike(rows) else b.Cell(count(row.models), row.models) for row in rows
         ],
         b.Column("Cost a model", only=b.PAGE): [
@@ -366,13 +366,19 @@ def _details(document: ComparisonDocument, rows: Sequence[Row]) -> tuple[b.Block
         b.table(f"AUC of each attack{', and members found' * with_tpr}, by recipe", ("Recipe", *names), lines),
         b.Heading("How it was done"),
         b.Prose(
-            "All recipes were trained on the same halves of the records, with the same random streams, and attacked by "
-            "the same attacks. Intervals come from redrawing models and records; the same redraw serves both recipes "
-            "of a pair. Tests are corrected for their number."
+            f"{_made_alike(document)}, and attacked by the same attacks. Intervals come from redrawing models and "
+            "records; the same redraw serves both recipes of a pair. Tests are corrected for their number."
         ),
         method.facts(*method.about_data(document.data), *method.about_run(document.environment, "rows")),
         *method.columns(document.data),
     )
+
+
+def _made_alike(document: ComparisonDocument) -> str:
+    """Say what the models of all rows have in common; of outputs that were brought only their membership is known."""
+    if document.data.kind == "outputs":
+        return "The models of all rows were trained on the same records, row by row of the same membership"
+    return "All recipes were trained on the same halves of the records, with the same random streams"
 
 
 def _attack(row: Row, name: str, fpr: float | None) -> b.Cell:

@@ -230,6 +230,22 @@ def test_attacks_that_compare_no_models_exclude_nothing():
     assert verdict([made("loss").with_(strong=False)]).leak == "found"
 
 
+def test_who_is_a_member_was_not_drawn_here_only_attacks_that_compare_models_show_a_leak():
+    weak, none, some = (
+        made("loss").with_(strong=False),
+        made(area=(0.5, 0.47, 0.53), tpr=(0.01, 0.0, 0.02)),
+        made("rmia"),
+    )
+    said = judged([weak, none], drawn=False)
+    assert (said.leak, said.reason, said.attack) == ("cannot tell", "weak-alone", "loss")
+    said = spoken(said, [weak, none], Population(models=64))
+    assert CONCLUSIONS[Reason.WEAK_ALONE] in said.detail
+    assert OPEN[Reason.WEAK_ALONE] in said.cannot_say
+    assert judged([weak, none]).leak == "found"
+    assert judged([weak], drawn=False).leak == "found"  # None that compares models ran; what is assumed is said.
+    assert judged([weak, none, some], drawn=False).attack == "rmia"
+
+
 def test_what_an_attack_guesses_excludes_less():
     close = made(area=(0.5, 0.458, 0.542), tpr=(0.01, 0.008, 0.013))
     assert verdict([close.with_(guessed=0.1)]).leak == "not found"

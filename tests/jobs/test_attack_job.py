@@ -644,6 +644,23 @@ def test_models_of_ever_more_data_tell_old_records_from_new_ones_which_is_no_lea
     assert found == [("cannot tell", "unequal-shares")] * 4
 
 
+@pytest.mark.parametrize("targets", [1, 4])
+def test_where_too_few_models_show_that_easy_records_are_members_more_often_loss_alone_shows_no_leak(targets):
+    found, shown = [], 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        easy = rng.normal(0, 1.5, 500)
+        membership = rng.random((5, 500)) < np.where(easy > 0, 0.65, 0.35)
+        brought = {"labels": rng.integers(0, 2, 500), "membership": membership, "targets": np.arange(targets)}
+        done = run(brought, margins=1.5 + easy + rng.normal(size=(5, 500))).document
+        found.append(done["verdict"]["leak"])
+        shown += done["verdict"]["reason"] == "weak-alone"
+        if done["verdict"]["reason"] == "weak-alone":
+            assert done["epsilon"] is None
+    assert found.count("found") <= 1
+    assert shown >= 2  # Without the rule a leak was found there.
+
+
 def drifting(rng, models):
     """Draw newer records more often into later models ``(M, 800)``, which are surer of all records ``(M, 1)``."""
     age, late = rng.uniform(-1, 1, 800), np.linspace(-1, 1, models)[:, None]

@@ -11,7 +11,7 @@ scale with a variance no smaller than the other groups' records would have (`gro
 The upper limit is likewise the higher one.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -59,11 +59,13 @@ def group_limits(
     first: str,
     fpr: float | None = None,
     confidence: float = 0.95,
+    among: Collection[str] | None = None,
 ) -> GroupLimits:
     """Look at every group under every attack.
 
     `first` is the verdict's attack, which goes before the others where it shows a group; `fpr` is the rate over all
-    records whose threshold is used. Cost: a sort a target, attack and partition.
+    records whose threshold is used; `among` names the attacks that may expose a group, by default all. Cost: a sort a
+    target, attack and partition.
     """
     count = sum(len(one.names) for one in partitions)
     comparisons = len(scores) * sum(1 if len(one.names) == 2 else len(one.names) for one in partitions)
@@ -74,6 +76,7 @@ def group_limits(
         for partition, attacks in zip(partitions, seen, strict=True)
         for one in attacks
         for exposed in _exposed(partition, one, comparisons, 2 * tail(confidence), count, len(scores))
+        if among is None or exposed.attack in among
     ]
     candidates = [one for one in candidates if one.attack == first] or candidates
     return GroupLimits(

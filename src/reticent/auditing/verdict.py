@@ -13,6 +13,8 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   that compares models finds beyond the blind baseline is more than 0. For it, what is a fixed function of the record
   cancels; one model's answers may tell the shift better than the baseline, which learns it from few records. A leak is
   never excluded there, since a shift can hide one;
+* "found", where reticent did not draw who is a member, by attacks that compare models alone, if any ran: one model's
+  answers tell easy records, and these may be members more often, in a way that so few models do not show;
 * "found" by other limits where records are in different shares of the models, or easier ones in more: some attack that
   compares models must find more than with the membership permuted among the models, record by record, which keeps the
   shares. Where models that hold the same records are alike in how sure they are of all, it must find more, too, than
@@ -81,6 +83,7 @@ class _Judged:
     alpha: float
     nulls: "tuple[_Judged | None, ...]" = ()
     unequal: bool = False
+    counts: bool = True
 
     @property
     def least(self) -> tuple[float, float]:
@@ -137,9 +140,7 @@ class _Judged:
     @property
     def found(self) -> bool:
         """Whether that shows a leak."""
-        if self.unequal and not self.audit.strong:
-            return False
-        return self.more and (self.audit.excess is None or self.audit.excess.counts)
+        return self.more and self.counts and (self.audit.excess is None or self.audit.excess.counts)
 
     @property
     def tied(self) -> bool:
@@ -166,11 +167,11 @@ class _Judged:
         return (self.rate.tpr.mean if self.rate is not None and self.rate.tpr is not None else -1.0), self.area
 
 
-def verdict(audits: Sequence[Audit], nulls: Sequence[Sequence[Audit]] | None = None) -> Verdict:
+def verdict(audits: Sequence[Audit], nulls: Sequence[Sequence[Audit]] | None = None, *, drawn: bool = True) -> Verdict:
     """Say what the audits of one run show.
 
     Where who is a member depends on more than chance, `nulls` are the same attacks' audits with the membership
-    permuted, in one way or several; none where that cannot be done.
+    permuted, in one way or several; none where that cannot be done. `drawn`: reticent drew who is a member.
 
     The rate reported is chosen by `reported_fpr`. The attack reported is the one that finds most by the figure that the
     sentence quotes, of those that do better than chance by it, if any does; it is chosen on the audited records, so it
@@ -182,12 +183,14 @@ def verdict(audits: Sequence[Audit], nulls: Sequence[Sequence[Audit]] | None = N
     if len(confidences) > 1:
         raise InputError(f"audits: expected one confidence for all attacks, got {confidences}")
     fpr = reported_fpr(audits)
+    comparing = nulls is not None or (not drawn and any(audit.strong for audit in audits))
     known = [{null.name: _judge(null, fpr, len(audits)) for null in way} for way in nulls or ()]
     judged = [
         replace(
             _judge(audit, fpr, len(audits)),
             nulls=tuple(way.get(audit.name) for way in known),
             unequal=nulls is not None,
+            counts=audit.strong or not comparing,
         )
         for audit in audits
     ]
@@ -384,6 +387,8 @@ def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:
         return Leak.CANNOT_TELL, Reason.UNCOMPARED if any(attack.more for attack in judged) else Reason.SHIFT
     if judged[0].unequal:
         return Leak.CANNOT_TELL, Reason.UNEQUAL
+    if any(attack.more for attack in judged):
+        return Leak.CANNOT_TELL, Reason.WEAK_ALONE
     return Leak.CANNOT_TELL, Reason.FEW_MODELS if too_few(len(targets)) else Reason.TOO_SMALL
 
 

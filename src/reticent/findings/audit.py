@@ -48,6 +48,7 @@ class Reason(StrEnum):
     MOST_UNLEARNED = "most-unlearned"
     COPIES = "copies"
     WEAK_ATTACKS = "weak-attacks"
+    WEAK_ALONE = "weak-alone"
     UNEQUAL = "unequal-shares"
 
 

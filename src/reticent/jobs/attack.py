@@ -283,6 +283,7 @@ def run(
             partitions=partitions,
             blind=blind,
             nulls=beside if facts.unequal else None,
+            drawn=False,
             progress=work.tell,
         )
         checked = None if told is None else control(told, measured.verdict)

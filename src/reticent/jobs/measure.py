@@ -40,6 +40,7 @@ from reticent.findings.audit import (
     Leak,
     LeftOutAttack,
     NonAdaptive,
+    Reason,
     Verdict,
 )
 from reticent.findings.base import Plain
@@ -179,11 +180,12 @@ def measure(
     partitions: Sequence[Partition] = (),
     blind: Baseline | None = None,
     nulls: Sequence[Sequence[Audit]] | None = None,
+    drawn: bool = True,
     progress: Callable[[str], None] | None = None,
 ) -> Measurement:
     """Run attacks on every target, audit their scores, and look at records, numbered `ids`, and groups of them.
 
-    `nulls` are as `verdict` takes them; `progress` is told of each part before it begins.
+    `nulls` and `drawn` are as `verdict` takes them; `progress` is told of each part before it begins.
 
     Groups, records and epsilon take members and non-members for alike, so they are left out where `blind` tells them
     apart; groups and epsilon too where who is a member depends on more than chance.
@@ -206,7 +208,7 @@ def measure(
         audits,
         scores,
         found,
-        verdict(audits, nulls),
+        verdict(audits, nulls, drawn=drawn),
         epsilons=None,
         probability=believed,
         risk=risk,
@@ -226,7 +228,8 @@ def measure(
             whole = as_records(problem, problem.units)
             described = exposure_of_units(exposure(whole.signals, whole.membership), found, problem.units)
         fpr, sure = said.fpr, settings.confidence
-        limits = group_limits(partitions, told, members, first=said.attack, fpr=fpr, confidence=sure)
+        comparing = None if drawn else [spec.method for spec in attacks if ATTACKS[spec.method].strong] or None
+        limits = group_limits(partitions, told, members, first=said.attack, fpr=fpr, confidence=sure, among=comparing)
         seen = (
             groups(one, told[said.attack], members, described, attack=said.attack, fpr=fpr, confidence=sure, told=first)
             for one, first in zip(partitions, limits.first, strict=True)
@@ -234,7 +237,8 @@ def measure(
         compared = tuple(limited(one, limits, at) for at, one in enumerate(seen))
         said = with_group(said, limits.exposed)
     with work.on("epsilon", "epsilon"):
-        epsilons = None if nulls is not None else _epsilons(problem, told, members, settings)
+        alike = nulls is None and said.reason is not Reason.WEAK_ALONE
+        epsilons = _epsilons(problem, told, members, settings) if alike else None
     tested = of_units = None
     with work.on("records", "tests of records"):
         if whole is None or problem.units is None:

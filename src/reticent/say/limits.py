@@ -25,6 +25,8 @@ OPEN = {
     "better first.",
     Reason.COPIES: "Whether there is a leak: leave the copies of records out, and audit again.",
     Reason.WEAK_ATTACKS: "Whether there is a leak: attacks that compare models (lira, rmia) would find more of it.",
+    Reason.WEAK_ALONE: "Whether there is a leak: one model's answers tell easy records from others, and attacks that "
+    "compare models, for which that cancels, show nothing.",
     Reason.UNEQUAL: f"Whether there is a leak: {BEYOND_CHANCE}, whatever the models tell.",
 }
 """What is not known where nothing could be told."""

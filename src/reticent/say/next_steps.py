@@ -23,6 +23,7 @@ SHARPER = {Reason.TOO_SMALL, Reason.FEW_MODELS, Reason.FEW_RECORDS}
 """Why a leak can't be told, where more models would tell."""
 SOURCE = "Audit again with members and non-members from one source, drawn at random"
 TRAIN = "Train until models do better on their members than naming the largest class does, and audit again"
+HALVES = "Audit again with models that are each trained on a random half of the records"
 OTHERWISE = {
     Reason.SHIFT: SOURCE,
     Reason.UNCOMPARED: SOURCE,
@@ -32,7 +33,8 @@ OTHERWISE = {
     Reason.SOME_UNLEARNED: TRAIN,
     Reason.MOST_UNLEARNED: TRAIN,
     Reason.WEAK_ATTACKS: "Audit several models, each trained on a random half of the records, with lira or rmia",
-    Reason.UNEQUAL: "Audit again with models that are each trained on a random half of the records",
+    Reason.WEAK_ALONE: HALVES,
+    Reason.UNEQUAL: HALVES,
     Reason.COPIES: "Leave out all but one copy of each record, and audit again",
 }
 """What helps where it is something else."""

@@ -37,6 +37,9 @@ CONCLUSIONS = {
     "counted against it in the other, so a leak is not excluded.",
     Reason.WEAK_ATTACKS: f"{NOTHING}, but none of those that were tried compares models that were trained on a record "
     "with models that were not: they miss most of a leak, so none is excluded.",
+    Reason.WEAK_ALONE: "Only attacks that ask one model alone do better than chance, and none that compares models: "
+    "that is a leak only if easy records are members as often as others, which is not known of outputs that were "
+    "brought.",
     Reason.UNEQUAL: "No attack that compares models is shown to find more than it does with the membership permuted, "
     f"so no leak is shown. None is excluded either, since {BEYOND_CHANCE}.",
 }
@@ -114,7 +117,7 @@ def _meaning(document: AuditDocument, what: str) -> str:
     settle = "models that all learn" if population.health else "more records, or more models,"
     if said.reason is Reason.COPIES:
         settle = "an audit without the copies"
-    if said.reason is Reason.UNEQUAL:
+    if said.reason in {Reason.UNEQUAL, Reason.WEAK_ALONE}:
         settle = "models that are each trained on a random half of the records"
     return f"That is neither a pass nor a fail: {settle} may settle it."
 

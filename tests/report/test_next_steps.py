@@ -109,7 +109,7 @@ def test_a_command_has_all_that_its_verb_takes_of_what_the_audit_was_run_with(do
     assert weights == "reticent locate weights --set queries.mirror=true"
     assert compare == f"reticent compare {flags} --defense relaxloss"
     again, _ = commands(document, "not found", "excluded", attacks=["loss"], unit="patient no", **asked)
-    of_persons = flags.replace("--also", "--unit 'patient no' --also")
+    of_persons = flags.replace("--population", "--unit 'patient no' --population")
     assert again == f"reticent audit {of_persons} --attack all"
     for line in (weights, compare, again):
         app.parse_args(shlex.split(line)[1:], exit_on_error=False, print_error=False)

@@ -109,6 +109,13 @@ class AttackConfig(Spec):
     """parquet writes records.parquet beside records.csv, with the same columns; it needs pyarrow."""
     group_by: Annotated[Names, RARELY] = ()
     """Columns of the data whose groups of records are compared, beside the classes, which always are."""
+    unit: Annotated[str | None, RARELY] = None
+    """A column whose values name persons, or other units of several records (for tables also a --not-feature); of
+    outputs that are brought, one of the file's arrays. All records of a unit are in a model's training set, or none,
+    and what is measured is told of units. [records are units]"""
+    unit_score: Annotated[UnitScore, RARELY] = "mean"
+    """How an attack joins the scores of a unit's records. The sum finds more by log-ratios (LiRA) where records of a
+    unit are unlike each other; of other attacks it ranks units by how many records they have."""
 
     @property
     def every_attack(self) -> bool:
@@ -156,13 +163,6 @@ class AuditConfig(DataOptions, AttackConfig):
     """
     out: Folder = "reticent-audit"
     """Folder for the report and its numbers."""
-    unit: Annotated[str | None, RARELY] = None
-    """A column whose values name persons, or other units of several records (for tables also a --not-feature). Who
-    trains on what is drawn by unit, no unit has two roles, and what is measured is told of units. [records are units]
-    """
-    unit_score: Annotated[UnitScore, RARELY] = "mean"
-    """How an attack joins the scores of a unit's records. The sum finds more by log-ratios (LiRA) where records of a
-    unit are unlike each other; of other attacks it ranks units by how many records they have."""
     defense: Annotated[str | Options | None, BeforeValidator(_name_or_table)] = None
     """A name of `reticent defenses`, or several joined by +, with options: dpsgd:epsilon=8; in a file or in Python also
     a table with ``name`` and options. Short for the recipe's objective, sampler, procedure and output.

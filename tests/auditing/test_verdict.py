@@ -248,10 +248,10 @@ def test_of_records_in_unequal_shares_only_what_goes_beyond_permuted_membership_
         "up to 2.0 %."
     )
     assert (
-        "Records are in different shares of the models and how sure a model is of all records goes with which of them it "
-        "holds (by that alone a likelihood ratio reaches an AUC of 0.531; chance is 0.5), so that members are told "
-        "without a leak, too: with the membership permuted, where nothing leaks, lira reaches an AUC of up to 0.540, and "
-        "up to 2.0 % found at that rate of false alarms."
+        "Records are in different shares of the models and how sure a model is of all records goes with which of them "
+        "it holds (by that alone a likelihood ratio reaches an AUC of 0.531; chance is 0.5), so that members are told "
+        "without a leak, too: with the membership permuted, where nothing leaks, lira reaches an AUC of up to 0.540, "
+        "and up to 2.0 % found at that rate of false alarms."
     ) in told.detail
     for nulls in ([[same]], [[low], [same]], [[made("rmia", area=(0.5, 0.46, 0.54))]], [[low], []], []):
         said = judged([seen], nulls)

@@ -70,7 +70,7 @@ def test_a_help_shows_the_flags_that_a_verb_takes_and_the_others_are_refused(ver
             verb == "search"
         )
         code, _, err = command(verb, *more, "--records", "60", "--epochs", "1", f"--{name}", *value)
-        refused = rf"{name.replace('-', '_')}s?: means nothing to reticent {verb}|only reticent audit is of units"
+        refused = rf"{name.replace('-', '_')}s?: means nothing to reticent {verb}|only reticent audit and attack are of"
         assert (code, bool(re.search(rf"{refused}|--config holds one audit", err))) == (2, True), err
     assert not (tmp_path / "reticent-store").exists()
 

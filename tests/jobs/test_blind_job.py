@@ -177,3 +177,12 @@ def test_a_membership_that_reticent_drew_is_no_shift():
     assert found.by is Known.RECORDS
     assert not found.shift
     assert found.auc == pytest.approx(0.5, abs=0.03)
+
+
+def test_of_few_records_what_goes_beyond_a_shift_is_told_though_folds_of_redraws_have_no_non_member():
+    rng = np.random.default_rng(0)
+    members = rng.permutation(np.arange(44) < 22)
+    labels = np.where(rng.random(44) < 0.9, members, ~members).astype(int)
+    found = reticent.attack(margins=rng.normal(size=(1, 44)), labels=labels, membership=members[None], replicates=200)
+    assert found.findings.blind.shift
+    assert all(np.isfinite(one.excess.auc.interval).all() for one in found.findings.attacks)

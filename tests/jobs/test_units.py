@@ -118,7 +118,7 @@ def test_each_person_is_in_exactly_half_of_the_models():
     assert job.units.count == matrix.shape[1] < 60
     plain = called(None, {"dataset": data(units), "models": 6})
     assert plain.units is None
-    with pytest.raises(InputError, match="only reticent audit is of units"):
+    with pytest.raises(InputError, match="only reticent audit and attack are of units"):
         reticent.compare(recipes={"a": {"epochs": 1}}, dataset=data(units), unit="person", models=6)
 
 
@@ -277,7 +277,7 @@ def test_a_person_with_much_of_the_data_is_told_of():
     "verb", [reticent.locate_records, reticent.locate_weights, reticent.rank_members, reticent.size_curve]
 )
 def test_what_is_of_records_alone_refuses_units(verb):
-    with pytest.raises(InputError, match="only reticent audit is of units"):
+    with pytest.raises(InputError, match="only reticent audit and attack are of units"):
         verb(dataset=data(persons()), unit="person")
 
 

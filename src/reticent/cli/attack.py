@@ -44,7 +44,7 @@ def attack(
             binary models logits and probabilities may be (M, N). It may also hold `targets`, row numbers of the models
             to audit or a boolean mask (M,) of them, and `references`, the same of those to learn from, which may have
             been trained on none of the records; `classes`, how many there are; and other arrays (N,), by whose values
-            --group-by groups the records.
+            --group-by groups the records, or one that --unit names and that tells whose each record is.
         out: Folder for report.html, audit.json and records.csv.
         scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several; NaN for
             records that are not audited.
@@ -59,8 +59,9 @@ def attack(
     from reticent.data.load import load
     from reticent.jobs.attack import run
     from reticent.jobs.attacks import gather_attacks
+    from reticent.jobs.grouping import check_unit
     from reticent.jobs.score_files import check_scores, save_scores
-    from reticent.jobs.signals_file import read_signals
+    from reticent.jobs.signals_file import read_signals, with_units
     from reticent.options import DataOptions, spelled
     from reticent.report.files import check_writable
     from reticent.report.output import AUDIT, check_folder
@@ -71,13 +72,15 @@ def attack(
         named = ", ".join(f"--{spelled(key)}" for key in read_as)
         raise InputError(f"{named}: how a table is read; expected the table beside it: give --records FILE")
     chosen = gather_attacks(flags.config, flags.values())
+    check_unit(chosen)
     if scores:
         several = chosen.every_attack or not chosen.attacks
         check_scores(scores, len(ATTACKS if several else chosen.attacks), (signals, flags.config))
     check_folder(out, AUDIT, (signals, flags.config), chosen.format)
-    brought = read_signals(signals, chosen.group_by)
+    brought = read_signals(signals, chosen.group_by, chosen.unit, chosen.unit_score)
     if records is not None:
         brought = replace(brought, records=load(records, **read_as))
+    brought = with_units(brought, chosen, signals)
     if scores:
         check_writable(scores.parent)
     say(*not_looked_at(brought.ungrouped))

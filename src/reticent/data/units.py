@@ -109,6 +109,12 @@ class Units:
             )
         return found
 
+    def most(self, values: Codes) -> Codes:
+        """Find which of some numbers from 0 most records of each unit have: ``(N,)`` to ``(U,)``; of ties the least."""
+        counts = np.zeros((self.count, int(values.max()) + 1), dtype=np.int64)
+        np.add.at(counts, (self.codes, values), 1)
+        return np.asarray(counts.argmax(axis=1), dtype=np.int64)
+
 
 def units_of(records: Records, column: str, score: UnitScore = "mean") -> Units:
     """Read which unit each record belongs to, from a column that no model sees."""

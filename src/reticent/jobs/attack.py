@@ -9,32 +9,37 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import scratch, user_files
+from reticent.arrays import Ints
 from reticent.attacks import ATTACKS
 from reticent.attacks.base import Inputs, Problem
 from reticent.attacks.complements import compared
 from reticent.auditing.difficulty import difficulty
 from reticent.auditing.loss_tail import loss_tail
 from reticent.auditing.overall_confidence import overall_confidence
+from reticent.auditing.partition import Partition
 from reticent.auditing.shares import shares
 from reticent.data.membership import Membership
+from reticent.data.units import Units
 from reticent.errors import InputError
 from reticent.findings.blind import Unlooked
 from reticent.findings.population import Population
+from reticent.findings.records import RecordTable, UnitRow
 from reticent.jobs import grouping, output_facts, row_order
 from reticent.jobs.attack_choice import alone, audited, runnable
 from reticent.jobs.attack_time import Size, seconds
 from reticent.jobs.base import AuditReported, Work
 from reticent.jobs.blind import blind_baseline, same_records
 from reticent.jobs.control import check, control, exchanged, nulls, possible
-from reticent.jobs.measure import measure
+from reticent.jobs.measure import Measurement, measure
 from reticent.jobs.scoring import Settings
-from reticent.options import AttackConfig, Options
+from reticent.jobs.units import as_records, by_unit
+from reticent.options import AttackConfig, Options, UnitScore
 from reticent.report import parquet
 from reticent.report.audit import write_audit
 from reticent.report.output import AUDIT, Output
 from reticent.rounding import duration
 from reticent.say import audit as say
-from reticent.say.population import copied, copies, one_label, unaudited
+from reticent.say.population import copied, copies, of_units, one_label, unaudited
 from reticent.signals.matrix import Signals
 from reticent.torch_state import fixed
 
@@ -59,6 +64,7 @@ class Outputs:
     groups: Mapping[str, ArrayLike] = field(default_factory=dict)
     ungrouped: Sequence[str] = ()
     records: Any = None
+    units: Units | None = None
 
     def problem(self) -> Problem:
         """Check them, and make of them what attacks take."""
@@ -74,10 +80,10 @@ class Outputs:
             signals = Signals.from_margins(self.margins, self.labels, classes)
         else:
             raise InputError(f"expected one of {', '.join(ANSWERS)}, got none of them")
-        return Problem.make(signals, self.membership, self.targets, self.references)
+        return Problem.make(signals, self.membership, self.targets, self.references, units=self.units)
 
 
-KEYS = tuple(one.name for one in fields(Outputs) if one.name not in {"groups", "ungrouped"})
+KEYS = tuple(one.name for one in fields(Outputs) if one.name not in {"groups", "ungrouped", "units"})
 """Arrays of a file that are no facts about the records."""
 
 
@@ -87,11 +93,13 @@ class Attacked(AuditReported):
 
     Attributes:
         findings: what ``audit.json`` holds, typed; its recipe is None.
-        files: report.html, records.csv and audit.json, if they were written.
+        files: report.html, records.csv and audit.json, if they were written, and units.csv of units.
         problem: signals, membership, targets and references.
+        units: of units, what ``units.csv`` holds, the most exposed first.
     """
 
     problem: Problem
+    units: tuple[UnitRow, ...] = ()
 
     @property
     def targets(self) -> NDArray[np.int64]:
@@ -126,6 +134,8 @@ def attack(
     options: Mapping[str, Options] | None = None,
     groups: Mapping[str, ArrayLike] | None = None,
     ungrouped: Sequence[str] = (),
+    units: ArrayLike | None = None,
+    unit_score: UnitScore = "mean",
     seed: int = 0,
     out: str | Path | None = None,
     replicates: int = 1000,
@@ -157,6 +167,9 @@ def attack(
         groups: by name, one value a record ``(N,)``: the groups of records that share a value are compared, as the
             classes always are.
         ungrouped: names of further facts about the records that are at hand and not looked at; the report says so.
+        units: to which person, or other unit of several records, each belongs ``(N,)``: whole units are audited, and
+            `membership` must be the same for all records of one. By default records are.
+        unit_score: how scores of a unit's records are joined: "mean" or "sum".
         seed: for the bootstrap.
         out: folder for the three files; None writes nothing.
         replicates: of the bootstrap.
@@ -203,6 +216,7 @@ def attack(
         groups=groups or {},
         ungrouped=ungrouped,
         records=records,
+        units=None if units is None else Units.of("unit", units, unit_score),
     )
     config = AttackConfig(
         attacks=(attacks,) if isinstance(attacks, str) else tuple(attacks),
@@ -251,12 +265,10 @@ def run(
         work.tell(f"attacks: about {duration(seconds(size, specs, settings))}")
     with work.on("scoring"):
         work.tell("blind baseline")
-        members = problem.membership.of(problem.targets)
-        blind = blind_baseline(members, problem.signals.labels, records, ids, settings)
+        whole = problem if problem.units is None else as_records(problem, problem.units)
+        blind = blind_baseline(problem.members, problem.signals.labels, records, ids, settings, units=problem.units)
         if blind is None or not blind.found.shift:  # Else what goes beyond the baseline is judged.
-            told_by, matrix, targets = problem.signals.of_model, problem.membership.matrix, problem.targets
-            sure = overall_confidence(told_by, matrix, targets, compared(problem))
-            facts = facts.with_(difficulty=difficulty(told_by, matrix, targets), overall_confidence=sure)
+            facts = _beyond_chance(whole, facts)
         # Where who is a member depends on more than chance, only what goes beyond the controls is a leak.
         permuted = permuted or (facts.unequal and possible(problem, specs, settings))
         told = nulls(problem, specs, settings, work.tell) if permuted else None
@@ -275,7 +287,7 @@ def run(
         )
         checked = None if told is None else control(told, measured.verdict)
     found = measured.document(
-        data=output_facts.data_facts(signals, name, ids),
+        data=output_facts.data_facts(signals, name, ids, problem.units),
         population=facts,
         environment=work.environment(out=None if out is None else str(out)),
         control=checked,
@@ -284,16 +296,40 @@ def run(
     if blind is None:
         found = found.with_(not_blind=Unlooked.FEW_RECORDS)
     if problem.signals.models == 1:
-        found = found.with_(loss_tail=loss_tail(problem.signals.of_model(0), members[0], config.confidence))
+        found = found.with_(loss_tail=loss_tail(whole.signals.of_model(0), problem.members[0], config.confidence))
     strong = [name for name in left_out if ATTACKS[name].strong]
     found = say.spoken(
         found,
-        [*facts.notices, *dict.fromkeys(left_out.values()), *say.not_looked_at(brought.ungrouped)],
+        [
+            *([] if problem.units is None else [of_units(problem.units)]),
+            *facts.notices,
+            *dict.fromkeys(left_out.values()),
+            *say.not_looked_at(brought.ungrouped),
+        ],
         () if any(audit.strong for audit in measured.audits) else strong,
     )
-    rows = measured.rows(ids, problem.signals.labels, partitions=partitions)
-    files = () if output is None else write_audit(output, found, rows, records_format=config.records_format)
-    return Attacked(found, files, rows, measured.scores, ids, measured.p_member, problem)
+    rows, units = _listed(measured, problem, partitions, ids)
+    form = config.records_format
+    files = () if output is None else write_audit(output, found, rows, units=units, records_format=form)
+    return Attacked(found, files, rows, measured.scores, ids, measured.p_member, problem, units)
+
+
+def _beyond_chance(whole: Problem, facts: Population) -> Population:
+    """State what goes with membership though nothing leaked."""
+    told, matrix, targets = whole.signals.of_model, whole.membership.matrix, whole.targets
+    sure = overall_confidence(told, matrix, targets, compared(whole))
+    return facts.with_(difficulty=difficulty(told, matrix, targets), overall_confidence=sure)
+
+
+def _listed(
+    measured: Measurement, problem: Problem, partitions: Sequence[Partition], ids: Ints
+) -> tuple[RecordTable, tuple[UnitRow, ...]]:
+    """List the records, and the units where these are audited, the most exposed first."""
+    labels, units = problem.signals.labels, problem.units
+    if units is None:
+        return measured.rows(ids, labels, partitions=partitions), ()
+    rows = measured.rows(ids, labels, partitions=(*partitions, by_unit(units)))
+    return rows, () if measured.units is None else measured.units.rows(labels, partitions=partitions)
 
 
 def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64], Population]:
@@ -311,7 +347,8 @@ def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64
         *one_label(signals.labels, signals.classes),
         *unaudited(np.setdiff1d(np.arange(signals.records), ids), ids, first),
     ]
-    differing = shares(problem.membership.matrix, ids)
+    matrix = problem.among(ids).drawn.matrix
+    differing = shares(matrix, np.arange(matrix.shape[1]))
     return ids, output_facts.population_facts(problem, differing, contradicted, notices)
 
 

@@ -9,8 +9,10 @@ from numpy.typing import NDArray
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.blind.baseline import Baseline, baseline
 from reticent.auditing.blind.features import of_records
+from reticent.auditing.units import means_of_units
 from reticent.data.load import load
 from reticent.data.records import Records
+from reticent.data.units import Units
 from reticent.errors import InputError
 from reticent.findings.blind import Known
 from reticent.jobs.scoring import Settings
@@ -23,16 +25,19 @@ def blind_baseline(
     ids: Ints,
     settings: Settings,
     further: Floats | None = None,
+    units: Units | None = None,
 ) -> Baseline | None:
     """Tell members from non-members without the model.
 
     Args:
-        members: booleans ``(T, N)``.
+        members: booleans ``(T, N)``, or ``(T, U)`` of units.
         labels: ``(N,)``.
         records: of which the N are some; None where they are not at hand.
         ids: which these are ``(N,)``.
         settings: seed and confidence.
         further: ``(N, K)``, what references say of the records.
+        units: to which unit each record belongs: units are told apart, by the means of their records' features and the
+            label that most of these have.
 
     Returns:
         The baseline; None for few records.
@@ -42,9 +47,13 @@ def blind_baseline(
         groups, known = records.groups[ids], Known.RECORDS if further is None else Known.REFERENCES
 
         def features(rows: Ints) -> Floats:
+            if units is not None:
+                return means_of_units(of_records(records.kind, records.x[ids]).T, units).T[rows]
             own = of_records(records.kind, records.x[ids[rows]])
             return own if further is None else np.concatenate([own, further[rows]], axis=1)
 
+    if units is not None:
+        groups, labels = None, units.most(labels)
     return baseline(members, labels, features, groups, seed=settings.seed, confidence=settings.confidence, known=known)
 
 

@@ -272,10 +272,6 @@ def prepare(
     whole = _units(config, records)
     roles = _roles(config, reference or bool(needs(recipe)), records, whole)
     units = None if whole is None else whole.among(roles.audited)
-    if config.unit in config.group_by:
-        raise InputError(
-            f"group_by: {config.unit!r} is the unit's column, and every unit is listed by itself: leave it out"
-        )
     partitions = grouping.of_records(records, roles.audited, config.group_by)
     if units is None:
         membership = Membership.draw(models, len(roles.audited), config.seed)
@@ -304,17 +300,16 @@ def prepare(
 
 def _units(config: AuditConfig, records: Records) -> Units | None:
     """Read which unit each record belongs to; None where records are audited."""
-    if config.unit is not None:
-        return units_of(records, config.unit, config.unit_score)
-    if config.unit_score != "mean":
-        raise InputError("unit_score: joins the scores of a unit's records: give unit too")
-    return None
+    grouping.check_unit(config)
+    return None if config.unit is None else units_of(records, config.unit, config.unit_score)
 
 
 def by_record(config: AuditConfig) -> None:
     """Refuse units where all that is measured is of records."""
     if config.unit is not None or config.unit_score != "mean":
-        raise InputError("unit: only reticent audit is of units, and not with --also-non-adaptive: leave it out here")
+        raise InputError(
+            "unit: only reticent audit and attack are of units, and not with --also-non-adaptive: leave it out here"
+        )
 
 
 def _roles(config: AuditConfig, needed: bool, records: Records, units: Units | None = None) -> Roles:

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from reticent.auditing.partition import CLASS, COLUMN_CLASS, Partition, as_texts, by_class, by_column
 from reticent.data.records import Records
 from reticent.errors import InputError, Problems, UnknownNameError
-from reticent.options import AuditConfig
+from reticent.options import AttackConfig, AuditConfig
 
 
 def of_records(records: Records, ids: NDArray[np.int64], group_by: Sequence[str]) -> tuple[Partition, ...]:
@@ -48,6 +48,16 @@ def once(group_by: Sequence[str]) -> list[str]:
     if twice:
         raise InputError(f"group_by: expected each column once, got {twice[0]!r} more than once")
     return list(group_by)
+
+
+def check_unit(config: AttackConfig) -> None:
+    """Refuse a unit that records are grouped by as well, and a way of joining scores where there is no unit."""
+    if config.unit is None and config.unit_score != "mean":
+        raise InputError("unit_score: joins the scores of a unit's records: give unit too")
+    if config.unit in config.group_by:
+        raise InputError(
+            f"group_by: {config.unit!r} is the unit's column, and every unit is listed by itself: leave it out"
+        )
 
 
 def _columns(asked: Mapping[str, ArrayLike], records: int) -> list[Partition]:

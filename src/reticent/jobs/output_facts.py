@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from reticent import seeds
 from reticent.attacks.base import Problem
+from reticent.data.units import Units
 from reticent.errors import InputError
 from reticent.findings.population import Data, ModelFacts, Population, Unlearned
 from reticent.jobs import document
@@ -21,10 +22,11 @@ FEW = 3
 """The same, where no others have the margin that one of the models gives to the two."""
 
 
-def data_facts(signals: Signals, name: str, ids: NDArray[np.int64]) -> Data:
+def data_facts(signals: Signals, name: str, ids: NDArray[np.int64], units: Units | None = None) -> Data:
     """State what the outputs are of."""
     roles = {"audited": len(ids)} if len(ids) < signals.records else None
-    return Data(name=name, kind="outputs", records=signals.records, classes=signals.classes, roles=roles)
+    found = Data(name=name, kind="outputs", records=signals.records, classes=signals.classes, roles=roles)
+    return found if units is None else found.with_(unit=units.column, units=units.count, unit_score=units.score)
 
 
 def population_facts(

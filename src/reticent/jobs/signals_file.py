@@ -3,6 +3,7 @@
 import difflib
 import logging
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -11,9 +12,12 @@ from numpy.typing import NDArray
 
 from reticent import scratch, user_files
 from reticent.auditing.partition import CLASS
+from reticent.data.records import Records
+from reticent.data.units import Units, units_of
 from reticent.errors import CorruptFileError, MissingFileError, SpecError, meant, nearest
 from reticent.jobs import grouping
 from reticent.jobs.attack import ANSWERS, KEYS, Outputs
+from reticent.options import AttackConfig, UnitScore
 
 log = logging.getLogger(__name__)
 
@@ -22,8 +26,10 @@ PIECE = 2**24
 """Bytes of a large array that are read at once."""
 
 
-def read_signals(path: Path, group_by: Sequence[str] = ()) -> Outputs:
-    """Read a file of outputs."""
+def read_signals(
+    path: Path, group_by: Sequence[str] = (), unit: str | None = None, unit_score: UnitScore = "mean"
+) -> Outputs:
+    """Read a file of outputs; `unit` names the array that tells whose each record is, if the file holds it."""
     path = user_files.path(path)
     try:
         user_files.check(path, EXPECTED)
@@ -38,6 +44,7 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> Outputs:
             raise CorruptFileError(f"{path}: expected {EXPECTED}, got one array, an .npy file")
         arrays = {key: _array(path, content, key) for key in content.files}
     groups = _groups(path, arrays, group_by)
+    whose = None if unit is None or unit in KEYS else arrays.pop(unit, None)
     missing = [repr(key) for key in ("labels", "membership") if key not in arrays]
     if missing:
         if not any(key in arrays for key in ANSWERS):
@@ -50,7 +57,20 @@ def read_signals(path: Path, group_by: Sequence[str] = ()) -> Outputs:
         held = f"it holds {', '.join(sorted(arrays)) or 'nothing'}{meant(sorted(arrays.keys() - set(KEYS)), KEYS)}"
         raise SpecError(f"{path}: {what}; {held}")
     ungrouped = _ungrouped(path, arrays)
-    return Outputs(**arrays, groups=groups, ungrouped=ungrouped)
+    units = None if unit is None or whose is None else Units.of(unit, whose, unit_score)
+    return Outputs(**arrays, groups=groups, ungrouped=ungrouped, units=units)
+
+
+def with_units(brought: Outputs, config: AttackConfig, path: Path) -> Outputs:
+    """Take whose each record is from the records, where the file of outputs does not tell."""
+    if config.unit is None or brought.units is not None:
+        return brought
+    if isinstance(brought.records, Records) and brought.records.columns:
+        return replace(brought, units=units_of(brought.records, config.unit, config.unit_score))
+    raise SpecError(
+        f"{path}: unit: there is no array {config.unit!r} that tells whose each record is; further arrays that have "
+        f"one value a record: {', '.join(sorted(brought.ungrouped)) or 'none'}"
+    )
 
 
 def _ungrouped(path: Path, arrays: dict[str, NDArray[Any]]) -> tuple[str, ...]:

@@ -70,5 +70,6 @@ def not_looked_at(names: Sequence[str]) -> list[str]:
         return []
     return [
         f"Whether records differ by {', '.join(names)} is not known: the file holds that, but it was not looked at "
-        f"(--group-by {names[0]} compares the groups)."
+        f"(--group-by {names[0]} compares the groups; if it tells whose each record is, --unit {names[0]} audits "
+        "persons)."
     ]

@@ -73,7 +73,8 @@ class Beyond:
         each = values[:, :, statistic] - own
         each = np.where(np.isnan(each), observed, each)
         variance = crossed_variance(each, observed)
-        trained = float(np.nanmean(own, axis=1).var(ddof=1)) * FOLDS / (FOLDS - 1)
+        known = own[~np.isnan(own).all(axis=1)]  # In a redraw of few records a fold may have no non-member left.
+        trained = float(np.nanmean(known, axis=1).var(ddof=1)) * FOLDS / (FOLDS - 1)
         variance = Variance(variance.by_records + trained, variance.by_models, variance.targets)
         pairs = int(min(self._members.sum(axis=1).min(), (~self._members).sum(axis=1).min()))
         return difference(observed, variance, pairs, confidence)

@@ -10,6 +10,8 @@ from pathlib import Path
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 os.environ.setdefault("MPLBACKEND", "Agg")
+os.environ.pop("FORCE_COLOR", None)  # These two would make a terminal of what a test reads.
+os.environ.pop("TTY_COMPATIBLE", None)
 if sys.dont_write_bytecode:
     # Pytest rewrites every test file, which takes as long as all imports: what it made is kept outside the tree.
     sys.dont_write_bytecode = False

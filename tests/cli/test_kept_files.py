@@ -73,6 +73,33 @@ def test_a_report_replaces_nothing_that_is_none_of_its_own(command, tmp_path, ve
     assert not (tmp_path / "reticent-store").exists()
 
 
+TRAINS = {
+    "audit": place.AUDIT,
+    "compare --defense relaxloss": place.COMPARISON,
+    "search --defense relaxloss --over level=0.5,1": place.SEARCH,
+    "locate records": place.RECORD_LIST,
+    "locate records --without-references": place.RANKING,
+    "locate layers": place.LAYERS,
+    "locate weights": place.WEIGHTS,
+}
+
+
+@pytest.mark.parametrize("verb", TRAINS)
+def test_a_store_that_cannot_be_used_is_refused_before_a_report_is_set_aside(command, tmp_path, verb):
+    (tmp_path / "store").write_text("a file")
+    form = TRAINS[verb]
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / form.numbers).write_text(json.dumps({"schema": f"{form.schema}1"}))
+    if form is place.COMPARISON:
+        (tmp_path / "out" / "none").mkdir()
+        (tmp_path / "out" / "none" / "audit.json").write_text('{"schema": "reticent.audit/1"}')
+    before = sorted(tmp_path.rglob("*"))
+    small = "--records 100 --epochs 1" + " --models 4" * (form not in {place.RANKING, place.LAYERS})
+    code, _, err = command(f"{verb} {small} --store store --out out")
+    assert (code, "the store store cannot be written" in err) == (2, True), err
+    assert sorted(tmp_path.rglob("*")) == before
+
+
 def test_a_data_set_is_not_replaced_where_it_is_of_an_earlier_report(command, earlier):
     before = (earlier / "records.csv").read_bytes()
     code, _, err = command(
@@ -134,11 +161,16 @@ def test_folders_that_only_an_earlier_comparison_had_are_told(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "audit.json").write_text('{"schema": "reticent.audit/1"}')
     folders = RowFolders(tmp_path, [])
-    assert folders.replaced("a", folders.take("a", "html")) is None
+    taken = folders.take("a", "html")
+    assert not (tmp_path / "earlier").exists()
+    folders.begin()
+    assert folders.replaced("a", taken) is None
     assert folders.left() == [f"{tmp_path / 'b-twice'} is of an earlier comparison: no row of this one is there"]
     (tmp_path / "earlier" / "compare.json").unlink()
     folders = RowFolders(tmp_path, [])
-    told = folders.replaced("a", folders.take("a", "html")) or ""
+    taken = folders.take("a", "html")
+    folders.begin()
+    told = folders.replaced("a", taken) or ""
     assert "a holds an earlier audit: it lies in" in told
 
 
@@ -338,16 +370,16 @@ def test_every_form_is_of_the_schema_that_its_job_writes():
 @pytest.mark.parametrize(
     ("verb", "form", "then", "more"),
     [
-        ("records", place.RECORD_LIST, "using", "--records 60 --models 4"),
-        ("layers", place.LAYERS, "Networks.finished", "--records 200 --seeds 1 --probe none"),
-        ("weights", place.WEIGHTS, "_trained", "--records 60 --models 4 --steps 1"),
+        ("records", place.RECORD_LIST, "records.train", "--records 60 --models 4"),
+        ("layers", place.LAYERS, "networks.train", "--records 200 --seeds 1 --probe none"),
+        ("weights", place.WEIGHTS, "weights.of_population", "--records 60 --models 4 --steps 1"),
     ],
 )
 def test_an_earlier_report_is_told_before_it_is_replaced(command, verb, form, then, more, monkeypatch, tmp_path):
     def ended(*_, **__):
         raise InputError("that is enough")
 
-    monkeypatch.setattr(f"reticent.jobs.locate.{verb}.{then}", ended)
+    monkeypatch.setattr(f"reticent.jobs.locate.{then}", ended)
     usual = "reticent-locate" if verb == "weights" else f"reticent-{verb}"
     for folder in ("here", usual):
         (tmp_path / folder).mkdir()

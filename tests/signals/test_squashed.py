@@ -286,8 +286,17 @@ def test_axes_that_are_not_those_of_models_and_records(call, words):
         (
             Z[:, :, :2],
             np.where(Y > 2, 5, 1),
-            "from 0 to 1, got 5 at position 3: the answers have 2 classes, and the labels are 1, 5",
+            "from 0 to 1, got 5 at position 3: the answers have 2 classes, and the labels are 1, 5: renumber them",
         ),
+        (
+            Z,
+            10 * (Y + 1),
+            r"from 0 to 4, got 50 .* 10, 20, 30, 40, 50: renumber them, for example with numpy\.unique\(labels, "
+            r"return_inverse=True\)\[1\], which numbers the classes in sorted order, as the answers' columns must be$",
+        ),
+        (Z[:, :, 0], 1 + Y % 2, r"got 2 at position 1: .* 2 classes, and the labels are 1, 2: do they count from 1\?"),
+        (Z, np.where(Y > 2, 30, 10), r"labels are 10, 30: .*numpy\.searchsorted\(columns, labels\), .* all 5 columns"),
+        (Z[:, :, :2], 10 * Y, "the answers have 2 classes, and the labels are 0, 10, 20, 30, 40$"),
         (Z, Y + 1, "from 0 to 4, got 5 .* the labels are 1, 2, 3, 4, 5: do they count from 1\\? Give labels - 1"),
         (
             Z[:, :, 0],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from toy_study import BASE, STUDY, counted
 
-from reticent.errors import InputError, MissingFileError, UnknownNameError
+from reticent.errors import InputError, MissingFileError, StoreError, UnknownNameError
 from reticent.studies import STUDIES, own_table
 from reticent.studies import run as runner
 from reticent.studies.base import Claim, Found, Scale, Setting
@@ -214,6 +214,15 @@ def test_what_a_user_gets_wrong_is_said_before_anything_is_trained(tmp_path):
         study(STUDY, settings=["digit"])
     with pytest.raises(InputError, match="at least 1, got 0"):
         study(STUDY, seeds=0)
+
+
+def test_a_store_that_cannot_be_used_is_refused_before_a_report_is_set_aside(tmp_path):
+    (tmp_path / "store").write_text("a file")
+    (tmp_path / "study.json").write_text('{"schema": "reticent.study/1"}')
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(StoreError, match="store cannot be written"):
+        study(STUDY, store=tmp_path / "store", out=tmp_path)
+    assert sorted(tmp_path.rglob("*")) == before
 
 
 def test_all_data_are_loaded_before_anything_is_trained(tmp_path):

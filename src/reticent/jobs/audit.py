@@ -92,8 +92,9 @@ def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], No
     config = job.config
     if config.records_format == "parquet":
         parquet.check()
-    output = Output.take(Path(config.out), AUDIT, [config.dataset], config.format)
+    output = Output.checked(Path(config.out), AUDIT, [config.dataset], config.format)
     with using(config.store, job.population):
+        output.begin()
         work = Work(stage, progress)
         evaluated = evaluate(job, work)
         work.tell("report")

@@ -31,7 +31,7 @@ from reticent.jobs.comparison.sources import (
 )
 from reticent.jobs.comparison.specs import baseline_of, row_specs
 from reticent.jobs.config import Job
-from reticent.options import AttackConfig
+from reticent.options import AttackConfig, Options
 from reticent.population.in_store import finished, unfinished, using
 from reticent.population.train import Callback
 from reticent.report.comparison import write_comparison
@@ -60,7 +60,6 @@ class Compared(Reported[ComparisonDocument]):
     audits: dict[str, dict[str, Any]]
 
 
-@fixed()
 def compare(
     *runs: str | Path | Finished,
     recipes: Recipes = (),
@@ -116,6 +115,40 @@ def compare(
     """
     if "runs" in values:
         refuse_runs(values["runs"])
+    return run(
+        runs,
+        recipes=recipes,
+        defenses=defenses,
+        baseline=baseline,
+        early_stopped=early_stopped,
+        augmented=augmented,
+        fpr=fpr,
+        out=out,
+        progress=progress,
+        stage=stage,
+        note=note,
+        values=values,
+    )
+
+
+@fixed()
+def run(
+    runs: Sequence[str | Path | Finished] = (),
+    *,
+    recipes: Recipes = (),
+    defenses: Defenses = (),
+    baseline: str | None = None,
+    early_stopped: bool = True,
+    augmented: bool = False,
+    fpr: float | None = None,
+    out: str | Path,
+    progress: Callback | None = None,
+    stage: Tell | None = None,
+    note: Tell | None = None,
+    values: Options,
+    begin: Callable[[], object] = lambda: None,
+) -> Compared:
+    """Compare as `compare` says; `begin` is called when everything is checked, as earlier reports are set aside."""
     check_arguments(values, ARGUMENTS)
     if fpr is not None and fpr not in FPRS:
         raise InputError(f"fpr: expected one of {', '.join(f'{rate:g}' for rate in FPRS)}, got {fpr}")
@@ -129,8 +162,12 @@ def compare(
     with ExitStack() as held:
         owners: dict[tuple[str, str], str] = {}
         left = dict.fromkeys(outputs, 0)
-        for name, job in ((one.name, one.job) for one in asked if one.job is not None):
+        jobs = [(one.name, one.job) for one in asked if one.job is not None]
+        for _, job in jobs:
             held.enter_context(using(job.config.store, job.population))
+        folders.begin()
+        begin()
+        for name, job in jobs:
             owner = owners.setdefault((job.config.store, job.population.training_id(0)), name)
             there = finished(job.config.store, job.population)
             note(in_store(name, there, job.population.models, job.config.store, owner))

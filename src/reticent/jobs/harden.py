@@ -148,12 +148,13 @@ def harden(
         for doubt in checked.doubts():
             note(doubt)
     inputs = [weights, initial, members, non_members, reference, dataset]
-    output = Output.take(user_files.path(out), HARDEN, inputs)
+    output = Output.checked(user_files.path(out), HARDEN, inputs)
     work = Work(stage, progress)
     with ExitStack() as held:
         store = held.enter_context(using(config.store, checked.before))
         held.enter_context(using(config.store, checked.after))
         held.enter_context(store.using([named(checked)]))
+        output.begin()
         return _hardened(checked, store, weights, work, output, max_accuracy_loss)
 
 

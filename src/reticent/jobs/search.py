@@ -17,7 +17,7 @@ from reticent.errors import SpecError
 from reticent.findings.base import Plain
 from reticent.findings.search import SearchDocument, Seeds, Tried
 from reticent.jobs.base import Reported, Work
-from reticent.jobs.compare import compare
+from reticent.jobs.compare import run as compare
 from reticent.jobs.comparison.sources import check_arguments
 from reticent.jobs.defenses import NONE, parts_of, with_option
 from reticent.options import AuditConfig
@@ -98,16 +98,16 @@ def search(
     seed = values.pop("seed", None)
     seed = AuditConfig().seed if seed is None else AuditConfig(seed=seed).seed
     own = seeds.integer(seed, "search") % 2**31
-    output, work = Output.take(user_files.path(out), SEARCH, [values.get("dataset")]), Work()
+    output, work = Output.checked(user_files.path(out), SEARCH, [values.get("dataset")]), Work()
     compared = compare(
         defenses=[NONE, *rows],
         early_stopped=False,
-        seed=own,
         out=user_files.path(out) / "tried",
         progress=progress,
         stage=stage,
         note=note,
-        **values,
+        values=values | {"seed": own},
+        begin=output.begin,
     )
     found = {row.name: row for row in compared.findings.rows}
     same = {text for text in rows if compared.findings.tests.same(text, NONE)}

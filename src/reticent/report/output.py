@@ -159,16 +159,20 @@ class Output:
 
     @classmethod
     def take(cls, folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str = "html") -> "Output":
-        """Check a folder as `check_folder` does, and begin."""
-        check_folder(folder, form, inputs, kind)
-        return cls.begin(folder, form, kind)
+        """Check a folder, and begin, where nothing else is refused before the work."""
+        return cls.checked(folder, form, inputs, kind).begin()
 
     @classmethod
-    def begin(cls, folder: Path, form: Form, kind: str = "html") -> "Output":
-        """Check before the work that a folder can be written to, and set aside the report that is there."""
+    def checked(cls, folder: Path, form: Form, inputs: Iterable[Any] = (), kind: str = "html") -> "Output":
+        """Check a folder as `check_folder` does, and that it can be written to; nothing is changed there."""
+        check_folder(folder, form, inputs, kind)
         check_writable(folder)
-        move_files(_own(folder, form, kind), folder / EARLIER)
         return cls(folder, form, kind)
+
+    def begin(self) -> "Output":
+        """Set aside the report that is there."""
+        move_files(_own(self.folder, self.form, self.kind), self.folder / EARLIER)
+        return self
 
     def write(self, document: Document, files: Mapping[str, Content]) -> tuple[Path, ...]:
         """Write the files of a report and, last, its numbers: all of them, or none; Markdown gets its last line."""

@@ -11,6 +11,8 @@ from reticent.data.records import listed, renumber
 from reticent.errors import InputError, NonFiniteError, ShapeError
 from reticent.signals.squashed import TELLING_VALUES, Squashed, by_class, of_label, squashed
 
+RENUMBER = f"{renumber('labels')}, which numbers the classes in sorted order, as the answers' columns must be"
+"""What to do about labels that do not count from 0."""
 LARGEST = 1e37
 """Numbers beyond this are taken for infinite: float32 could not hold their margins, nor float64 all that is made of
 their squares."""
@@ -49,10 +51,7 @@ def _numbered(labels: NDArray[Any]) -> NDArray[np.int64]:
         told = f"labels: expected whole numbers from 0, got {'texts' if texts else 'numbers below 0'} among"
         if texts and np.strings.isdecimal(found).all():  # Texts are sorted otherwise: 10 before 2.
             raise InputError(f"{told} {listed(found)}: give numpy.asarray(labels).astype(int)")
-        raise InputError(
-            f"{told} {listed(found)}: {renumber('labels')}, which numbers the classes in sorted order, as the answers' "
-            "columns must be"
-        )
+        raise InputError(f"{told} {listed(found)}: {RENUMBER}")
     return checks.integers(labels=labels, ndim=1, low=0)
 
 
@@ -80,12 +79,21 @@ def _check_range(labels: NDArray[np.int64], classes: int | None, *, one: bool) -
         return
     found = np.unique(labels)
     told = f"labels: expected integers from 0 to {classes - 1}, got {labels.max()} at position {labels.argmax()}"
-    if one:
+    if one and len(found) > 2:
         raise InputError(
             f"{told}: one number a record is the answer of a binary model, and there are {len(found)} different "
             "labels: give one column a class (a regression is not supported)"
         )
-    remedy = ": do they count from 1? Give labels - 1" if found[0] == 1 and found[-1] == classes else ""
+    remedy = ""
+    if found[0] == 1 and found[-1] == classes:
+        remedy = ": do they count from 1? Give labels - 1"
+    elif len(found) == classes:
+        remedy = f": {RENUMBER}"
+    elif len(found) < classes:
+        remedy = (
+            ": give the number of each one's column, such as numpy.searchsorted(columns, labels), where `columns` "
+            f"holds the labels of all {classes} columns in sorted order"
+        )
     raise InputError(f"{told}: the answers have {classes} classes, and the labels are {listed(found)}{remedy}")
 
 

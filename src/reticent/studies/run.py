@@ -22,6 +22,7 @@ from reticent.report.output import EARLIER, STUDY, Output, replacing
 from reticent.say.grammar import sentence
 from reticent.say.study import beforehand
 from reticent.spec import identity
+from reticent.store import at
 from reticent.studies import STUDIES, own_table
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.document import assemble
@@ -120,7 +121,9 @@ def study(
     folder = user_files.path(out) if out is not None else Path("reticent-study") / named(chosen.name, scale, dataset)
     machine: Options = {"store": str(store), "device": choose_device(device)}
     machine |= {"workers": workers} if workers is not None else {}
-    output = Output.take(folder, STUDY)
+    output = Output.checked(folder, STUDY)
+    at(machine["store"]).open()
+    output.begin()
     make_folder(folder / PARTS)
     work, clock, tell = Work(stage, progress), time.perf_counter(), note or log.info
     if _of_another(folder / EARLIER, chosen.name, scale):

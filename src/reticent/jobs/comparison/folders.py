@@ -14,22 +14,32 @@ class RowFolders:
 
     def __init__(self, out: Path, inputs: Iterable[Any], kind: str = "html") -> None:
         """Take the folder of a comparison."""
-        self._inputs, self._taken = list(inputs), set[str]()
-        self.output = Output.take(out, COMPARISON, self._inputs, kind)
+        self._inputs, self._taken, self._known = list(inputs), set[str](), list[Output]()
+        self.output = Output.checked(out, COMPARISON, self._inputs, kind)
         self._earlier = COMPARISON.earlier(out / EARLIER)
 
     def take(self, name: str, kind: str) -> Output:
         """Take the folder of a row that is known before anything runs."""
         folder = next(folder for folder in self._free(name))
         try:
-            check_folder(folder, AUDIT, self._inputs, kind)
+            taken = Output.checked(folder, AUDIT, self._inputs, kind)
         except InputError as error:
             raise error.prefixed(f"the row {name} is written to {folder}: ") from None
-        return self._take(folder, kind)
+        self._taken.add(folder.name.lower())
+        self._known.append(taken)
+        return taken
+
+    def begin(self) -> None:
+        """Set aside the reports that are there, of the comparison and of all rows that were taken."""
+        for output in (self.output, *self._known):
+            output.begin()
+        self._earlier = COMPARISON.earlier(self.output.folder / EARLIER)
 
     def late(self, name: str, kind: str) -> Output:
-        """Take a folder where nothing is in the way, for a row that is known only when others have run."""
-        return self._take(next(folder for folder in self._free(name) if self._open(folder, kind)), kind)
+        """Take a folder where nothing is in the way, for a row that is known only when others have run, and begin."""
+        folder = next(folder for folder in self._free(name) if self._open(folder, kind))
+        self._taken.add(folder.name.lower())
+        return Output.take(folder, AUDIT, self._inputs, kind)
 
     def replaced(self, name: str, output: Output) -> str | None:
         """Say that a row will replace an audit that is of no earlier comparison here."""
@@ -48,10 +58,6 @@ class RowFolders:
             for folder in folders
             if folder.name.lower() not in self._taken and AUDIT.earlier(folder) is not None
         ]
-
-    def _take(self, folder: Path, kind: str) -> Output:
-        self._taken.add(folder.name.lower())
-        return Output.begin(folder, AUDIT, kind)
 
     def _free(self, name: str) -> Iterable[Path]:
         """List folders that no other row has, the plainest name first."""

@@ -143,8 +143,10 @@ def run(job: Job, options: Options, work: Work) -> LocatedLayers:
     planned.check_stages()
     out = taken(job.config, OUT, LAYERS, [job.config.dataset])
     with ExitStack() as held:
+        stores = planned.stores(held)
+        out.begin()
         with work.on("training", "training"):
-            networks = held.enter_context(planned.finished(work.progress))
+            networks = planned.finished(stores, work.progress)
         held.enter_context(planned.asking())
         with work.on("measuring", "feature maps"):
             onset, contrasts, found = _measured(planned, networks, options)

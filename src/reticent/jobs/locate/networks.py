@@ -1,7 +1,7 @@
 """The networks behind `locate layers`: who trains on what, with which streams, found in the store or trained."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,7 +25,7 @@ from reticent.population.worker import Made, Maker
 from reticent.procedures import entry
 from reticent.procedures.estimator import Estimator
 from reticent.signals.correctness import correct
-from reticent.store import at
+from reticent.store import Store, at
 from reticent.training.recipe import Recipe
 from reticent.training.streams import Streams
 
@@ -101,20 +101,21 @@ class Networks:
         """Lend a random stream to networks that draw from torch's own generator when they are asked."""
         return Streams(self.job.config.seed, 0, ("layers",)).lent("asking")
 
-    @contextmanager
-    def finished(self, progress: Callback) -> Iterator[dict[Key, Network]]:
-        """Train what is not finished, and keep it in the store until the block ends."""
+    def stores(self, held: ExitStack) -> list[Store]:
+        """Open the store of each group, and keep its models there until the stack ends."""
+        return [held.enter_context(using(self.job.config.store, population)) for population, _ in self.groups]
+
+    def finished(self, stores: Sequence[Store], progress: Callback) -> dict[Key, Network]:
+        """Train what is not finished."""
         job, found = self.job, dict[Key, Network]()
-        with ExitStack() as held:
-            stores = [held.enter_context(using(job.config.store, population)) for population, _ in self.groups]
-            for store, (population, keys) in zip(stores, self.groups, strict=True):
-                each = train(population, store, executor=job.executor, progress=progress)
-                seen, _ = signals(population, store, each)
-                right = correct(seen, np.arange(len(keys)))[:, self.test].mean(axis=1).tolist()
-                maker = Maker(population, store, job.executor.device)
-                known = (Network(maker, *one) for one in zip(each, [population.recipe] * len(keys), right, strict=True))
-                found |= dict(zip(keys, known, strict=True))
-            yield found
+        for store, (population, keys) in zip(stores, self.groups, strict=True):
+            each = train(population, store, executor=job.executor, progress=progress)
+            seen, _ = signals(population, store, each)
+            right = correct(seen, np.arange(len(keys)))[:, self.test].mean(axis=1).tolist()
+            maker = Maker(population, store, job.executor.device)
+            known = (Network(maker, *one) for one in zip(each, [population.recipe] * len(keys), right, strict=True))
+            found |= dict(zip(keys, known, strict=True))
+        return found
 
 
 def _divided(job: Job, options: Layers, share: float) -> tuple[Bools, dict[Key, Bools]]:

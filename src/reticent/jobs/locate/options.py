@@ -34,5 +34,5 @@ def refuse(values: Options, command: str, models: str = "") -> None:
 
 
 def taken(config: AuditConfig, usual: str, form: Form, inputs: Iterable[Any] = ()) -> Output:
-    """Take the folder of a report: the one that is asked for, or the command's own."""
-    return Output.take(Path(config.out if "out" in config.model_fields_set else usual), form, inputs)
+    """Take the folder of a report, the one that is asked for or the command's own; it is not begun yet."""
+    return Output.checked(Path(config.out if "out" in config.model_fields_set else usual), form, inputs)

@@ -98,6 +98,7 @@ def rank_members(
     ids, records = job.population.roles.audited, job.records
     population = everyone(job)
     with using(job.config.store, population) as store:
+        out.begin()
         found = finished(job.config.store, population)
         with work.on("training", "training"):
             maker = Maker(population, store, job.executor.device)

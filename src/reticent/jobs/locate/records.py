@@ -128,6 +128,7 @@ def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], No
     out, work = taken(job.config, OUT, RECORD_LIST, [job.config.dataset]), Work(stage, progress)
     population = job.population
     with using(job.config.store, population) as store:
+        out.begin()
         with work.on("training", "training"):
             made = train(population, store, executor=job.executor, progress=work.progress)
         with work.on("measuring", "records"):

@@ -126,13 +126,20 @@ def locate_weights(
         if given:
             own = {"members": members, "network": network, "weights": weights, "initial": initial}
             source = of_own(chosen, records, choose_device(chosen.device), bool(scoring.unlearning), **own)
+            out.begin()
         else:
-            source = _trained(chosen, records, model, scoring, work, held_open)
+            source = _trained(chosen, records, model, scoring, work, held_open, out)
         return _located(source, chosen, scoring, seeds, out, work)
 
 
 def _trained(
-    config: AuditConfig, records: Records | None, row: int, scoring: Scoring, work: Work, held: ExitStack
+    config: AuditConfig,
+    records: Records | None,
+    row: int,
+    scoring: Scoring,
+    work: Work,
+    held: ExitStack,
+    out: Output,
 ) -> Source:
     if scoring.unlearning and config.reference == 0:
         raise InputError(
@@ -141,6 +148,7 @@ def _trained(
         )
     job = prepare(config, records, attacked=False, reference=scoring.unlearning > 0)
     store = held.enter_context(using(job.config.store, job.population))
+    out.begin()
     with work.on("training", "training"):
         return of_population(job, row, store)
 

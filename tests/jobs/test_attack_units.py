@@ -13,7 +13,7 @@ import pytest
 import reticent
 from reticent.cli import app
 from reticent.cli.run import guarded
-from reticent.errors import ShapeError
+from reticent.errors import ShapeError, UnknownNameError
 
 PERSONS, EACH = 60, 10
 
@@ -74,7 +74,35 @@ def test_persons_that_differ_without_the_model_are_told_apart_by_person(by):
     found = reticent.attack(**arrays | {"membership": one}, units=whose, replicates=100, **further).findings
     assert found.blind.shift
     assert found.blind.records == PERSONS
-    assert (found.verdict.leak, found.blind.by) == ("cannot tell", by)
+    assert (found.verdict.leak, found.blind.by) == ("cannot tell", {"labels": "sizes"}.get(by, by))
+
+
+def test_persons_of_many_records_that_are_members_more_often_are_told_by_their_sizes():
+    rng = np.random.default_rng(1)
+    sizes = rng.integers(1, 20, 120)
+    whose, members = np.repeat(np.arange(120), sizes), rng.random(120) < np.where(sizes > 10, 0.75, 0.25)
+    membership = np.vstack([members, np.zeros((8, 120), bool)])[:, whose]
+    said = {"labels": rng.integers(0, 2, len(whose)), "membership": membership, "targets": [0], "replicates": 100}
+    margins = 1.5 + rng.normal(size=membership.shape)
+    found = reticent.attack(margins=margins, units=whose, unit_score="sum", **said).findings
+    assert (found.verdict.leak, found.verdict.reason) == ("cannot tell", "shift")
+
+
+def test_units_that_fit_nothing_are_refused():
+    arrays, whose = brought(0, 6)
+    with pytest.raises(ShapeError, match="units: expected one value for each of 600 records, got 599"):
+        reticent.attack(**arrays, units=whose[:-1])
+    with pytest.raises(ShapeError, match=r"shape \(N,\), got shape \(600, 1\)"):
+        reticent.attack(**arrays, units=whose[:, None])
+    with pytest.raises(UnknownNameError, match="unit_score"):
+        reticent.attack(**arrays, units=whose, unit_score="median")
+
+
+def test_compare_of_outputs_refuses_units(tmp_path, capsys):
+    arrays, whose = brought(0, 6)
+    np.savez(tmp_path / "a.npz", **arrays, person=whose)
+    assert guarded(app, ["compare", str(tmp_path / "a.npz"), str(tmp_path / "a.npz"), "--unit", "person"]) == 2
+    assert "only reticent audit and attack are of units" in capsys.readouterr().err
 
 
 def test_the_command_reads_whose_each_record_is_from_either_file(tmp_path, monkeypatch, capsys):

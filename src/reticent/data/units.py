@@ -5,6 +5,7 @@ what is drawn by unit, no unit has records in two roles, and what is measured is
 """
 
 from dataclasses import dataclass, replace
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,7 +15,7 @@ from reticent.data import number_formats
 from reticent.data.features import as_texts
 from reticent.data.membership import FEWEST, Membership
 from reticent.data.records import Records
-from reticent.errors import InputError, ShapeError, nearest
+from reticent.errors import InputError, ShapeError, UnknownNameError, nearest
 from reticent.options import UnitScore
 
 Codes = NDArray[np.int64]
@@ -40,6 +41,10 @@ class Units:
     def of(cls, column: str, values: ArrayLike, score: UnitScore = "mean") -> "Units":
         """Number the different values of a column; a missing one is refused, since it would be one unit."""
         given = arrays.array(values, column)
+        if given.ndim != 1:
+            raise ShapeError(f"unit: expected one value of {column!r} a record, shape (N,), got shape {given.shape}")
+        if score not in get_args(UnitScore):
+            raise UnknownNameError("unit_score", score, get_args(UnitScore))
         texts = np.array([str(value).strip() for value in (as_texts(given) if given.dtype.kind == "f" else given)])
         found, codes = np.unique(texts, return_inverse=True)
         missing = np.array([number_formats.is_gap(text) for text in found])[codes]

@@ -11,6 +11,7 @@ class Known(StrEnum):
     """What the blind baseline knows of a record."""
 
     LABELS = "labels"
+    SIZES = "sizes"
     RECORDS = "records"
     REFERENCES = "records-and-references"
 

@@ -20,7 +20,7 @@ from reticent.auditing.partition import Partition
 from reticent.auditing.shares import shares
 from reticent.data.membership import Membership
 from reticent.data.units import Units
-from reticent.errors import InputError
+from reticent.errors import InputError, ShapeError
 from reticent.findings.blind import Unlooked
 from reticent.findings.population import Population
 from reticent.findings.records import RecordTable, UnitRow
@@ -80,6 +80,10 @@ class Outputs:
             signals = Signals.from_margins(self.margins, self.labels, classes)
         else:
             raise InputError(f"expected one of {', '.join(ANSWERS)}, got none of them")
+        if self.units is not None and len(self.units.codes) != signals.records:
+            raise ShapeError(
+                f"units: expected one value for each of {signals.records:,} records, got {len(self.units.codes):,}"
+            )
         return Problem.make(signals, self.membership, self.targets, self.references, units=self.units)
 
 
@@ -169,7 +173,7 @@ def attack(
         ungrouped: names of further facts about the records that are at hand and not looked at; the report says so.
         units: to which person, or other unit of several records, each belongs ``(N,)``: whole units are audited, and
             `membership` must be the same for all records of one. By default records are.
-        unit_score: how scores of a unit's records are joined: "mean" or "sum".
+        unit_score: how scores of a unit's records are joined: "mean", "sum" or "max".
         seed: for the bootstrap.
         out: folder for the three files; None writes nothing.
         replicates: of the bootstrap.

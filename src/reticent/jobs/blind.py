@@ -36,24 +36,30 @@ def blind_baseline(
         ids: which these are ``(N,)``.
         settings: seed and confidence.
         further: ``(N, K)``, what references say of the records.
-        units: to which unit each record belongs: units are told apart, by the means of their records' features and the
-            label that most of these have.
+        units: to which unit each record belongs: units are told apart, by how many records they have, the means of
+            these records' features, and the label that most of these have.
 
     Returns:
         The baseline; None for few records.
     """
     features = groups = known = None
-    if records is not None:
+    if units is not None:
+        known, told = Known.SIZES, np.log(np.bincount(units.codes))[:, None]
+        if records is not None:
+            own = means_of_units(of_records(records.kind, records.x[ids]).T, units).T
+            known, told = Known.RECORDS, np.concatenate([own, told], axis=1)
+        labels = units.most(labels)
+
+        def features(rows: Ints) -> Floats:
+            return np.asarray(told[rows])
+
+    elif records is not None:
         groups, known = records.groups[ids], Known.RECORDS if further is None else Known.REFERENCES
 
         def features(rows: Ints) -> Floats:
-            if units is not None:
-                return means_of_units(of_records(records.kind, records.x[ids]).T, units).T[rows]
             own = of_records(records.kind, records.x[ids[rows]])
             return own if further is None else np.concatenate([own, further[rows]], axis=1)
 
-    if units is not None:
-        groups, labels = None, units.most(labels)
     return baseline(members, labels, features, groups, seed=settings.seed, confidence=settings.confidence, known=known)
 
 

@@ -304,7 +304,7 @@ def _units(config: AuditConfig, records: Records) -> Units | None:
     return None if config.unit is None else units_of(records, config.unit, config.unit_score)
 
 
-def by_record(config: AuditConfig) -> None:
+def by_record(config: AttackConfig) -> None:
     """Refuse units where all that is measured is of records."""
     if config.unit is not None or config.unit_score != "mean":
         raise InputError(

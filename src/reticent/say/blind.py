@@ -9,6 +9,7 @@ from reticent.say.grammar import alarms, plural
 
 KNOWN = {
     Known.LABELS: "the label alone",
+    Known.SIZES: "the label of most records, and how many there are,",
     Known.RECORDS: "the record and its label",
     Known.REFERENCES: "the record, its label, and what reference models say of it",
 }
@@ -71,7 +72,7 @@ def unsaid(found: Blind | None, why: Unlooked | None = None, *, compared: bool =
     if found is None:
         told = [] if why is None else [f"Whether members and non-members differ without the model: {WHY[why]}."]
         return [*told, *assumed] if told else []
-    open_ = BY_LABELS if found.by is Known.LABELS else SMALL
+    open_ = BY_LABELS if found.by in {Known.LABELS, Known.SIZES} else SMALL
     return [NOT_ALIKE, open_] if found.shift else [open_, *assumed]
 
 

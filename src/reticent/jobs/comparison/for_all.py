@@ -80,7 +80,9 @@ def for_all(values: Options) -> AttackConfig:
     """Take what is said for all rows of attacks and of the tests."""
     named = {dotted(key): value for key, value in values.items()}
     known = {key: value for key, value in named.items() if key.split(".")[0] in AttackConfig.model_fields}
-    return gather_attacks(None, known)
+    config = gather_attacks(None, known)
+    by_record(config)
+    return config
 
 
 def dotted(key: str) -> str:

@@ -6,7 +6,7 @@ Attacks, thresholds and intervals then run as before. What they find is an error
 reach tells the smallest leak that the real audit would have found.
 
 Where models that hold the same records are alike (`auditing.overall_confidence`), membership is exchanged among the
-records instead: which models hold the same ones stays as it is, and a record says nothing of which models hold it.
+records as well: which models hold the same ones stays as it is, and a record says nothing of which models hold it.
 """
 
 from collections.abc import Callable, Sequence

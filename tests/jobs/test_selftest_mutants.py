@@ -285,7 +285,8 @@ def test_scores_that_know_the_membership_are_found_in_the_null(monkeypatch):
 
     monkeypatch.setitem(ATTACKS, "loss", replace(right, score=cheating, needs=lambda _: Needs(references_in=1)))
     found = wrong(["null", "own-references"])
-    assert set(found) == {"null/loss", "null/verdict", "own-references/loss-trap", "own-references/loss-row"}
+    # The verdict stands: of outputs that are brought loss alone shows no leak.
+    assert set(found) == {"null/loss", "own-references/loss-trap", "own-references/loss-row"}
     assert "where there is none" in found["null/loss"]
 
 

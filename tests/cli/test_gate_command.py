@@ -98,7 +98,7 @@ def test_a_class_that_is_above_is_named_with_its_false_alarms_and_one_too_small_
     code, out, _ = command("gate reticent-audit --max-tpr 0.6@0.1")
     assert code == 0
     assert f"TPR at FPR 0.1 of no group shown above 0.6 {beyond['tpr']:.4f} at least 0.0000" in words(out)
-    listed = "class 0, class 2 are not resolved, and may be below or above."
+    listed = "class 2 is not resolved, and may be below or above."
     assert f"no group shown above 0.6: the highest lower limit of 2 groups is 0.0000 (class 0); {listed}" in words(out)
     check = reticent.gate(audited, max_auc=0.9).checks[1]
     assert check.unresolved == ("class 2",)
@@ -198,7 +198,7 @@ def test_a_hostile_name_of_the_data_is_only_text(command, made, tmp_path):
     hostile = "[bold]<i>\x1b[31m"
     document = json.loads(made.replace('"loss"', json.dumps(hostile)))
     document["data"]["name"] = "<b>]]>&\x00[red]\N{PILE OF POO}"
-    assert {document["verdict"]["attack"], document["groups"][0]["groups"][0]["area_shown"]["attack"]} == {hostile}
+    assert document["groups"][0]["groups"][0]["area_shown"]["attack"] == hostile
     (tmp_path / "audit.json").write_text(json.dumps(document))
     code, out, err = command("gate . --max-auc 0.5 --junit gate.xml")
     assert (code, err) == (1, "")

@@ -48,7 +48,15 @@ from reticent.attacks.complements import designs
 from reticent.attacks.view import view
 from reticent.data.membership import Membership, as_membership
 from reticent.data.units import Units
-from reticent.errors import InputError, NonFiniteError, ShapeError, SpecError, TooFewReferencesError, UnknownNameError
+from reticent.errors import (
+    InputError,
+    NonFiniteError,
+    ReticentError,
+    ShapeError,
+    SpecError,
+    TooFewReferencesError,
+    UnknownNameError,
+)
 from reticent.findings.evidence import Importance
 from reticent.signals.matrix import Floats
 from reticent.signals.probes import Probe
@@ -221,9 +229,21 @@ def check_references(attack: str | Spec, problem: Problem) -> None:
         )
     check_offer(spec, Offer.of(problem))
     check_membership(spec, problem.membership, problem.targets, problem.references, problem.units)
-    if (enough := ATTACKS[spec.method].enough) is not None:
-        for _, part in _parts(ATTACKS[spec.method], problem):
-            enough(part)
+    entry = ATTACKS[spec.method]
+    if entry.enough is not None:
+        for _, part in _parts(entry, problem):
+            entry.enough(part)
+
+
+def has_references(
+    attack: str | Spec, problem: Problem, lacking: tuple[type[ReticentError], ...] = (ReticentError,)
+) -> bool:
+    """Tell whether a problem passes `check_references`; other errors than `lacking` are raised."""
+    try:
+        check_references(attack, problem)
+    except lacking:
+        return False
+    return True
 
 
 def check_offer(attack: str | Spec, offer: Offer) -> None:

@@ -45,10 +45,10 @@ def overall_confidence(
 
     Cost: one pass over the margins, and M² products of at most 8,192 numbers.
     """
-    models, count = membership.shape
-    records = np.unique(np.linspace(0, count - 1, min(count, RECORDS)).astype(np.int64))
+    models, every = membership.shape
+    records = np.unique(np.linspace(0, every - 1, min(every, RECORDS)).astype(np.int64))
     inside = membership[:, records]
-    answers = np.stack([np.asarray(margins(row), dtype=np.float64)[records] for row in range(models)])
+    answers = np.stack([np.asarray(margins(row)[records], dtype=np.float64) for row in range(models)])
     sure, spread = _confidence(answers - answers.mean(axis=0), ~inside)
     if not spread > 0:
         return None

@@ -14,7 +14,7 @@ stretched by the ratio of the normal quantiles). With them, the leak is
   cancels; one model's answers may tell the shift better than the baseline, which learns it from few records. A leak is
   never excluded there, since a shift can hide one;
 * "found", where reticent did not draw who is a member, by attacks that compare models alone, if any ran: one model's
-  answers tell easy records, and these may be members more often, in a way that so few models do not show;
+  answers tell easy records, and these may be members more often, which few models do not show;
 * "found" by other limits where records are in different shares of the models, or easier ones in more: some attack that
   compares models must find more than with the membership permuted among the models, record by record, which keeps the
   shares. Where models that hold the same records are alike in how sure they are of all, it must find more, too, than
@@ -70,6 +70,16 @@ def too_few(models: int) -> bool:
 def unsure(targets: Sequence[TargetAudit]) -> bool:
     """Tell whether one model was audited, with so few records that no interval over them can be relied on."""
     return len(targets) == 1 and min(targets[0].members, targets[0].non_members) < FEWEST
+
+
+def may_show(audits: Sequence[Audit], *, drawn: bool, unequal: bool = False) -> frozenset[str]:
+    """Name the attacks that may show a leak.
+
+    Only those that compare models where who is a member depends on more than chance (`unequal`); or where reticent did
+    not draw it, and any of them ran.
+    """
+    comparing = frozenset(audit.name for audit in audits if audit.strong)
+    return comparing if unequal or (comparing and not drawn) else frozenset(audit.name for audit in audits)
 
 
 @dataclass(frozen=True)
@@ -183,14 +193,14 @@ def verdict(audits: Sequence[Audit], nulls: Sequence[Sequence[Audit]] | None = N
     if len(confidences) > 1:
         raise InputError(f"audits: expected one confidence for all attacks, got {confidences}")
     fpr = reported_fpr(audits)
-    comparing = nulls is not None or (not drawn and any(audit.strong for audit in audits))
+    showing = may_show(audits, drawn=drawn, unequal=nulls is not None)
     known = [{null.name: _judge(null, fpr, len(audits)) for null in way} for way in nulls or ()]
     judged = [
         replace(
             _judge(audit, fpr, len(audits)),
             nulls=tuple(way.get(audit.name) for way in known),
             unequal=nulls is not None,
-            counts=audit.strong or not comparing,
+            counts=audit.name in showing,
         )
         for audit in audits
     ]

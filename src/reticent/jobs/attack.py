@@ -257,8 +257,8 @@ def run(
     if records is not None:
         given = Inputs(records.kind, records.x, records.x[:0], records.vocabulary)
         problem = replace(problem, inputs=given)
-    ids, facts = _looked_at(problem, config)
-    problem, partitions = problem.among(ids), tuple(partition.among(ids) for partition in partitions)
+    ids, problem, facts = _looked_at(problem, config)
+    partitions = tuple(partition.among(ids) for partition in partitions)
     specs, left_out = runnable(problem, config)
     settings = Settings.of(config)
     if permuted := config.control == "null":
@@ -275,10 +275,9 @@ def run(
             facts = _beyond_chance(whole, facts)
         # Where who is a member depends on more than chance, only what goes beyond the controls is a leak.
         permuted = permuted or (facts.unequal and possible(problem, specs, settings))
-        told = nulls(problem, specs, settings, work.tell) if permuted else None
-        beside = [] if told is None else [told]
-        if beside and facts.overall_confidence is not None:
-            beside.append(nulls(problem, specs, settings, work.tell, exchanged))
+        controls = [nulls(problem, specs, settings, work.tell)] if permuted else []
+        if permuted and facts.overall_confidence is not None:
+            controls.append(nulls(problem, specs, settings, work.tell, exchanged))
         measured = measure(
             problem,
             specs,
@@ -286,11 +285,11 @@ def run(
             ids=ids,
             partitions=partitions,
             blind=blind,
-            nulls=beside if facts.unequal else None,
+            nulls=controls if facts.unequal else None,
             drawn=False,
             progress=work.tell,
         )
-        checked = None if told is None else control(told, measured.verdict)
+        checked = control(controls[0], measured.verdict) if controls else None
     found = measured.document(
         data=output_facts.data_facts(signals, name, ids, problem.units),
         population=facts,
@@ -337,8 +336,8 @@ def _listed(
     return rows, () if measured.units is None else measured.units.rows(labels, partitions=partitions)
 
 
-def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64], Population]:
-    """Choose the records to audit, and state what is known of them and of the models."""
+def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64], Problem, Population]:
+    """Choose the records to audit, keep these, and state what is known of them and of the models."""
     signals, models = problem.signals, output_facts.alike(problem.signals)
     _once(models, problem.membership.matrix)
     row_order.check(problem)
@@ -352,9 +351,10 @@ def _looked_at(problem: Problem, config: AttackConfig) -> tuple[NDArray[np.int64
         *one_label(signals.labels, signals.classes),
         *unaudited(np.setdiff1d(np.arange(signals.records), ids), ids, first),
     ]
-    matrix = problem.among(ids).drawn.matrix
+    kept = problem.among(ids)
+    matrix = kept.drawn.matrix
     differing = shares(matrix, np.arange(matrix.shape[1]))
-    return ids, output_facts.population_facts(problem, differing, contradicted, notices)
+    return ids, kept, output_facts.population_facts(problem, differing, contradicted, notices)
 
 
 def _once(groups: Sequence[Sequence[int]], membership: NDArray[np.bool_]) -> None:

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from reticent.attacks import ATTACKS, Offer, check_references, unreferenced
+from reticent.attacks import ATTACKS, Offer, check_references, has_references, unreferenced
 from reticent.attacks.base import Problem
 from reticent.auditing.shares import shares
 from reticent.data.membership import divided
@@ -68,15 +68,7 @@ def _with_references(spec: Spec, problem: Problem, config: AttackConfig) -> Spec
     """Let an attack that nobody named read OUT references alone where IN ones lack, as of models of disjoint parts."""
     if "mode" not in type(spec).model_fields or "mode" in config.attack.get(spec.method, {}):
         return spec
-    return next((one for one in (spec, spec.replace(mode="offline")) if _has_references(one, problem)), spec)
-
-
-def _has_references(spec: Spec, problem: Problem) -> bool:
-    try:
-        check_references(spec, problem)
-    except LACKING:
-        return False
-    return True
+    return next((one for one in (spec, spec.replace(mode="offline")) if has_references(one, problem, LACKING)), spec)
 
 
 def _possible(signals: Signals) -> tuple[str, ...]:

@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from reticent import seeds
-from reticent.attacks import check_references
+from reticent.attacks import check_references, has_references
 from reticent.attacks.base import Problem
 from reticent.auditing.intervals import tail
 from reticent.auditing.verdict import expected_fpr, widened
@@ -36,17 +36,46 @@ POWER = 0.8
 """How often a leak as large as the detectable one is found."""
 
 
+def _permuted(problem: Problem, seed: int) -> Problem:
+    """Deal membership out anew, by unit where these are audited.
+
+    What the models that held a record were told of it goes with the membership.
+    """
+    matrix, units = problem.drawn.matrix, problem.units
+    rows = np.broadcast_to(np.arange(len(matrix))[:, None], matrix.shape)
+    drawn = divided(matrix)
+    order = np.array(rows)
+    order[drawn] = seeds.rng(seed, "permuted").permuted(rows[drawn], axis=0)
+    if units is not None:
+        matrix, order = units.expanded(matrix), order[:, units.codes]
+    replicas = None if problem.replicas is None else permuted(problem.replicas, order)
+    dealt = Membership(np.take_along_axis(matrix, order, axis=0))
+    dealt.check_divided(problem.targets)
+    return replace(problem, membership=dealt, replicas=replicas)
+
+
+def exchanged(problem: Problem, seed: int) -> Problem:
+    """Exchange membership among the records, by unit where these are audited: each gets that of another.
+
+    What the models that held a record were told of it by their own replicas does not go along, and is left out.
+    """
+    matrix, units = problem.drawn.matrix, problem.units
+    moved = matrix[:, seeds.rng(seed, "exchanged").permutation(matrix.shape[1])]
+    dealt = Membership(moved if units is None else units.expanded(moved))
+    return replace(problem, membership=dealt, replicas=None)
+
+
 def nulls(
     problem: Problem,
     attacks: Sequence[Spec],
     settings: Settings,
     progress: Callable[[str], None] | None = None,
-    dealt: Callable[[Problem, int], Problem] | None = None,
+    deal: Callable[[Problem, int], Problem] = _permuted,
 ) -> tuple[Audit, ...]:
     """Repeat attacks with permuted membership, or with membership dealt otherwise: those that can be."""
     drawn = _seed(settings)
-    made = (dealt or _permuted)(problem, drawn)
-    attacks = [attack for attack in attacks if _enough(attack, made)]
+    made = deal(problem, drawn)
+    attacks = [attack for attack in attacks if has_references(attack, made)]
     return attacked(made, attacks, replace(settings, seed=drawn), progress=progress, before="null control: ").audits
 
 
@@ -90,51 +119,8 @@ def possible(problem: Problem, attacks: Sequence[Spec], settings: Settings) -> b
     return True
 
 
-def _enough(attack: Spec, problem: Problem) -> bool:
-    """Tell whether a problem leaves an attack what it needs."""
-    try:
-        check_references(attack, problem)
-    except ReticentError:
-        return False
-    return True
-
-
 def _seed(settings: Settings) -> int:
     return seeds.integer(settings.seed, "control", "null")
-
-
-def _permuted(problem: Problem, seed: int) -> Problem:
-    """Deal membership out anew, by unit where these are audited.
-
-    What the models that held a record were told of it goes with the membership.
-    """
-    matrix, units = problem.membership.matrix, problem.units
-    if units is not None:
-        matrix = units.of_units(matrix)
-    rows = np.broadcast_to(np.arange(len(matrix))[:, None], matrix.shape)
-    drawn = divided(matrix)
-    order = np.array(rows)
-    order[drawn] = seeds.rng(seed, "permuted").permuted(rows[drawn], axis=0)
-    if units is not None:
-        matrix, order = units.expanded(matrix), order[:, units.codes]
-    replicas = None if problem.replicas is None else permuted(problem.replicas, order)
-    dealt = Membership(np.take_along_axis(matrix, order, axis=0))
-    dealt.check_divided(problem.targets)
-    return replace(problem, membership=dealt, replicas=replicas)
-
-
-def exchanged(problem: Problem, seed: int) -> Problem:
-    """Exchange membership among the records, by unit where these are audited: each gets that of another.
-
-    What the models that held a record were told of it by their own replicas does not go along, and is left out.
-    """
-    matrix, units = problem.membership.matrix, problem.units
-    if units is not None:
-        matrix = units.of_units(matrix)
-    moved = matrix[:, seeds.rng(seed, "exchanged").permutation(matrix.shape[1])]
-    dealt = Membership(moved if units is None else units.expanded(moved))
-    dealt.check_divided(problem.targets)
-    return replace(problem, membership=dealt, replicas=None)
 
 
 def _odd(audit: Audit, attacks: int) -> bool:

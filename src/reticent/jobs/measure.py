@@ -27,6 +27,7 @@ from reticent.auditing.verdict import (
     allow_for_copies,
     allow_for_exchanged,
     allow_for_unlearned,
+    may_show,
     verdict,
     with_group,
     with_records,
@@ -228,8 +229,8 @@ def measure(
             whole = as_records(problem, problem.units)
             described = exposure_of_units(exposure(whole.signals, whole.membership), found, problem.units)
         fpr, sure = said.fpr, settings.confidence
-        comparing = None if drawn else [spec.method for spec in attacks if ATTACKS[spec.method].strong] or None
-        limits = group_limits(partitions, told, members, first=said.attack, fpr=fpr, confidence=sure, among=comparing)
+        showing = may_show(audits, drawn=drawn)
+        limits = group_limits(partitions, told, members, first=said.attack, fpr=fpr, confidence=sure, among=showing)
         seen = (
             groups(one, told[said.attack], members, described, attack=said.attack, fpr=fpr, confidence=sure, told=first)
             for one, first in zip(partitions, limits.first, strict=True)

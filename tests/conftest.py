@@ -4,6 +4,7 @@ may change the global state of a random generator."""
 import gc
 import os
 import random
+import signal
 import sys
 import tempfile
 from pathlib import Path
@@ -25,6 +26,7 @@ import rich.console  # noqa: F401 (its first import draws from `random`: not in 
 import torch
 from matplotlib.figure import Figure
 
+from reticent.interrupts import ASKED
 from reticent.report import svg
 from reticent.report.render.html import Html, _Page
 
@@ -108,3 +110,13 @@ def narrow_adv_reg(monkeypatch):
     monkeypatch.setattr("reticent.objectives.adv_reg.ANSWER", (16, 16, 8))
     monkeypatch.setattr("reticent.objectives.adv_reg.LABEL", (8, 8))
     monkeypatch.setattr("reticent.objectives.adv_reg.BOTH", (16, 16, 16, 8, 8, 1))
+
+
+@pytest.fixture
+def not_ignored():
+    """Signals do what they do in a terminal, here and in processes begun here, also where the tests run behind `&`."""
+    before = {signal.SIGINT: signal.default_int_handler, **dict.fromkeys(ASKED, signal.SIG_DFL)}
+    before = {number: signal.signal(number, does) for number, does in before.items()}
+    yield
+    for number, does in before.items():
+        signal.signal(number, does)

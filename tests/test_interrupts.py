@@ -13,15 +13,7 @@ from reticent.cli.run import guarded
 from reticent.interrupts import ASKED, PATIENCE, Terminated, heard, held_back
 from reticent.report.files import write_files
 
-
-@pytest.fixture(autouse=True)
-def not_ignored():
-    """Signals do what they do in a terminal, also where the tests run in the background."""
-    before = {signal.SIGINT: signal.default_int_handler, **dict.fromkeys(ASKED, signal.SIG_DFL)}
-    before = {number: signal.signal(number, does) for number, does in before.items()}
-    yield
-    for number, does in before.items():
-        signal.signal(number, does)
+pytestmark = pytest.mark.usefixtures("not_ignored")
 
 
 def ask(number):

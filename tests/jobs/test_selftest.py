@@ -197,6 +197,7 @@ def test_the_command_refuses_an_unknown_group(capfd):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("not_ignored")
 def test_an_interruption_exits_with_130_and_leaves_nothing_behind(folder):
     process = subprocess.Popen(
         [sys.executable, "-m", "reticent", "selftest", "--only", "engine"], stderr=subprocess.PIPE, text=True

@@ -207,6 +207,15 @@ class MissingExtraError(ReticentError):
         super().__init__(f"{purpose} needs {what}: pip install '{EXTRAS[extra]}'")
 
 
+@contextmanager
+def about(what: str) -> Iterator[None]:
+    """Say in an error what it is about, such as a file or a part of a method."""
+    try:
+        yield
+    except ReticentError as error:
+        raise error.prefixed(f"{what}: ") from error
+
+
 class Problems:
     """What is wrong with an input in several places, gathered so that it is told at once."""
 

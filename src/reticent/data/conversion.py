@@ -1,7 +1,5 @@
 """A user's arrays, brought to what `Records.make` takes: labels of any common form, images as floats."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Unpack
 
 import numpy as np
@@ -9,16 +7,7 @@ from numpy.typing import NDArray
 
 from reticent import arrays, checks
 from reticent.data.records import Facts, Records, renumber
-from reticent.errors import InputError, ReticentError, ShapeError
-
-
-@contextmanager
-def about(name: str) -> Iterator[None]:
-    """Put the name of what is read in front of what is wrong with it."""
-    try:
-        yield
-    except ReticentError as error:
-        raise error.prefixed(f"{name}: ") from None
+from reticent.errors import InputError, ShapeError, about
 
 
 def records(x: Any, y: Any, **facts: Unpack[Facts]) -> Records:

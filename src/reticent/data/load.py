@@ -10,14 +10,13 @@ from numpy.typing import NDArray
 
 from reticent import arrays, checks, user_files, usercode
 from reticent.data import conversion, sources, table
-from reticent.data.conversion import about
 from reticent.data.datasets import DATASETS
 from reticent.data.features import as_texts
 from reticent.data.notices import tell
 from reticent.data.official import check_folder, find
 from reticent.data.records import Facts, Records
 from reticent.data.sources import Arrays, Columns
-from reticent.errors import CorruptFileError, DataError, InputError, UnknownNameError
+from reticent.errors import CorruptFileError, DataError, InputError, UnknownNameError, about
 from reticent.options import DataOptions
 
 Ids = NDArray[np.int64]

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from reticent import arrays, checks, user_files
 from reticent.data import arrow, conversion, delimited, images
 from reticent.data.records import Facts, Records
-from reticent.errors import CorruptFileError, InputError, MissingFileError, ShapeError, meant, nearest
+from reticent.errors import CorruptFileError, InputError, MissingFileError, ShapeError, about, meant, nearest
 from reticent.options import DataOptions
 
 log = logging.getLogger(__name__)
@@ -179,7 +179,7 @@ def _npz(path: Path) -> Arrays:
         if names:
             parts = {split: Arrays(found[x.format(split)], found[y.format(split)]) for split in names}
             column = np.repeat(names, [len(part.y) for part in parts.values()])
-            with conversion.about(str(path)):
+            with about(str(path)):
                 return joined(parts, {"columns": {"split": column}})
     raise InputError(
         f"{path}: expected arrays x and y, or features and labels; got {', '.join(found) or 'none'}"
@@ -218,7 +218,7 @@ def joined(parts: Mapping[str, Arrays], facts: Facts) -> Arrays:
     """Put parts together, such as the splits of a file, which are all like the first."""
     first, like = next(iter(parts.items()))
     for name, part in parts.items():
-        with conversion.about(name):
+        with about(name):
             _check_part(part.x, part.y)
             for what, wanted, got in (("x", like.x, part.x), ("y", like.y, part.y)):
                 if wanted.shape[1:] != got.shape[1:]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from reticent.data import conversion, features, number_formats
 from reticent.data.delimited import Source, header_hint
 from reticent.data.records import Facts, Records
-from reticent.errors import ColumnsError, CorruptFileError, InputError, Problems, UnknownNameError, nearest
+from reticent.errors import ColumnsError, CorruptFileError, InputError, Problems, UnknownNameError, about, nearest
 from reticent.findings.population import ColumnReading
 from reticent.options import DataOptions
 
@@ -130,7 +130,7 @@ def _classes(source: Source, name: str, column: NDArray[Any]) -> tuple[NDArray[A
             log.warning(told, called, unknown[0])
     if numbers is not None:
         _check_notation(source, called, texts)
-    with conversion.about(called):
+    with about(called):
         labels, names = conversion.numbered(values)
     if len(names) > features.MOST_CATEGORIES:
         raise InputError(

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 
 from pydantic import Field, field_validator, model_validator
 
-from reticent.errors import InputError, SpecError, nearest
+from reticent.errors import InputError, SpecError, about, nearest
 from reticent.findings.gate import ALLOWED, Doubt
 from reticent.spec import Spec, read_toml
 
@@ -146,7 +146,5 @@ def _table(file: Any) -> Limits:
     table = tree.get("gate", {})
     if not isinstance(table, dict):
         raise SpecError(f"{file}: expected a table [gate], got gate = {table!r}")
-    try:
+    with about(str(file)):
         return Limits(**table)
-    except SpecError as error:
-        raise error.prefixed(f"{file}: ") from None

@@ -9,7 +9,7 @@ from annotated_types import Ge, Le
 from pydantic import field_validator
 from torch import nn
 
-from reticent.errors import InputError, SpecError
+from reticent.errors import InputError, about
 from reticent.models.butterfly import Butterfly, factored
 from reticent.spec import Spec
 
@@ -49,10 +49,8 @@ class Architecture(Spec):
     @field_validator("butterfly", mode="before")
     @classmethod
     def _named(cls, table: Any) -> Any:
-        try:
+        with about("butterfly"):
             return Butterfly(**table) if isinstance(table, dict) else table
-        except SpecError as error:
-            raise error.prefixed("butterfly: ") from None
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """What a procedure is: a function from a recipe and records to a trained model."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -180,12 +179,3 @@ def gathered(notices: Sequence[Sequence[str]], parts: str) -> tuple[str, ...]:
     telling = [told for told in notices if told]
     first = telling[0] if telling else ()
     return tuple(f"In {len(telling)} of {len(notices)} {parts}, here the first: {notice}" for notice in first)
-
-
-@contextmanager
-def named(part: str) -> Iterator[None]:
-    """Say in an error which part of a procedure it is about."""
-    try:
-        yield
-    except ReticentError as error:
-        raise error.prefixed(f"{part}: ") from error

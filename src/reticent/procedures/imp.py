@@ -16,10 +16,10 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import model_validator
 from torch import Tensor, nn
 
-from reticent.errors import SpecError
+from reticent.errors import SpecError, about
 from reticent.findings.training import ProcedureFacts
 from reticent.procedures import plain
-from reticent.procedures.base import Before, State, Trained, give_state, given_state, named, own, snapshot
+from reticent.procedures.base import Before, State, Trained, give_state, given_state, own, snapshot
 from reticent.procedures.basic import BASIC
 from reticent.procedures.costs import FIRST, ROUND, SCORING, Costs, Short, cut, epochs, few
 from reticent.procedures.sampler_scores import scored
@@ -96,7 +96,7 @@ def check_members(recipe: Recipe, members: int) -> None:
 
 def check_network(recipe: Recipe, model: nn.Module, x: Tensor) -> None:
     """Refuse a network of which nothing can be pruned."""
-    with named("imp"):
+    with about("imp"):
         prunable(model, own(recipe, Imp).skip)
 
 
@@ -120,7 +120,7 @@ def train(recipe: Recipe, materials: Materials, streams: Streams) -> Trained:
     """Train, and do all rounds. Cost: one training more than rounds."""
     network, costs = _ready(recipe, materials, streams), Costs(materials.prepare.device)
     materials = scored(recipe, materials, streams, costs)
-    with costs.stage(FIRST), named("imp, the first training"):
+    with costs.stage(FIRST), about("imp, the first training"):
         made = plain.train(dense(recipe), materials, streams)
     network.load_state_dict(made.model.state_dict())
     return _rounds(network, made.initial, recipe, materials, streams, Before(made.history), costs)
@@ -168,7 +168,7 @@ def _rounds(
     masks = of_masks(known) or whole(prunable(network, spec.skip))
     to, last = _values(spec, known, initial, recipe, materials, streams), ProcedureFacts()
     for number in range(1 + int(known.get(ROUNDS, 0)), spec.rounds + 1):
-        with costs.stage(f"round {number}"), named(f"imp, round {number}"):
+        with costs.stage(f"round {number}"), about(f"imp, round {number}"):
             drawn = streams.child(f"round {number}").generator("mask")
             ranked = scores(prunable(network, spec.skip), spec.criterion, drawn)
             masks = pruned(ranked, masks, (1 - spec.fraction) ** number, spec.scope)

@@ -15,8 +15,9 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic import BeforeValidator, Field
 from torch import Tensor, nn
 
+from reticent.errors import about
 from reticent.findings.training import ProcedureFacts
-from reticent.procedures.base import named, own, snapshot
+from reticent.procedures.base import own, snapshot
 from reticent.procedures.basic import BASIC
 from reticent.procedures.costs import Costs, Short
 from reticent.procedures.two_stage import First, SetBack, TwoStage, read_inner, tuning
@@ -75,7 +76,7 @@ class _Method(TwoStage):
 
     def check_network(self, recipe: Recipe, model: nn.Module, x: Tensor) -> None:
         """Refuse a network of which nothing can be pruned."""
-        with named("prune"):
+        with about("prune"):
             _channels(model, own(recipe, Prune), x)
 
     def set_back(
@@ -88,12 +89,12 @@ class _Method(TwoStage):
         for number in range(spec.rounds):
             state = snapshot(model)
             with costs.stage(f"round {number}"):
-                with named(f"prune, round {number}"):
+                with about(f"prune, round {number}"):
                     start = Start(masked(state, masks), masks)
                     made = entry.train(its, replace(materials, start=start), tuning(streams, f"round {number}"))
                 histories.append(made.history)
                 model.load_state_dict(made.model.state_dict())
-                with named(f"prune, round {number + 1}"):
+                with about(f"prune, round {number + 1}"):
                     masks = _pruned(model, found, masks, number + 1, spec, streams)
         facts = ProcedureFacts(sparsity=left(model, masks, spec.rounds, spec.skip))
         artefacts = {MASK + name: mask for name, mask in masks.items()}

@@ -3,9 +3,10 @@
 import math
 from dataclasses import replace
 
+from reticent.errors import about
 from reticent.findings.training import SamplerFacts
 from reticent.locate.memorisation import memorisation
-from reticent.procedures.base import named, undefended
+from reticent.procedures.base import undefended
 from reticent.procedures.costs import SCORING, Costs
 from reticent.samplers import SAMPLERS
 from reticent.samplers.base import Memorisation, Scored
@@ -20,7 +21,7 @@ def measured(recipe: Recipe, materials: Materials, streams: Streams) -> Memorisa
     """Measure what a scored sampler ranks the members by: the same for all samplers and defenses of one model."""
     spec = recipe.sampler
     assert isinstance(spec, Scored)
-    with named("memorisation"):
+    with about("memorisation"):
         return memorisation(undefended(recipe), materials, streams.child("memorisation"), spec.models, spec.outside)
 
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from torch import Tensor, nn
 
 from reticent import seeds
-from reticent.errors import SpecError, UnknownNameError
+from reticent.errors import SpecError, UnknownNameError, about
 from reticent.findings.training import ProcedureFacts
 from reticent.objectives import OBJECTIVES
 from reticent.procedures.base import (
@@ -21,7 +21,6 @@ from reticent.procedures.base import (
     Trained,
     give_state,
     given_state,
-    named,
     objective,
     own,
     snapshot,
@@ -179,7 +178,7 @@ class TwoStage:
         initial, one = snapshot(model), self.first_recipe(recipe)
         loss, kept = objective(one), dict[str, Tensor]()
         make = partial(_Noted, after=self.early(recipe), kept=kept)
-        with costs.stage(FIRST), named(f"{recipe.procedure.method}, the first training"):
+        with costs.stage(FIRST), about(f"{recipe.procedure.method}, the first training"):
             history = fit(model, one, materials, loss, streams, make=make)
         first = First(initial, history, kept, loss.notices())
         materials = scored(recipe, materials, streams, costs)
@@ -261,7 +260,7 @@ class TwoStage:
     ) -> Trained:
         """Train for the second time; where nothing is left to train, the model stays as it is."""
         (entry, its), drawn = self.second(recipe), tuning(streams)
-        with costs.stage("tuning"), named(f"{recipe.procedure.method}, the second training"):
+        with costs.stage("tuning"), about(f"{recipe.procedure.method}, the second training"):
             if back.trains:
                 made = entry.train(its, replace(materials, start=back.start), drawn)
             else:

@@ -8,7 +8,7 @@ import numpy as np
 from reticent import checks
 from reticent.arrays import Bools, Floats
 from reticent.auditing.roc import two_groups
-from reticent.errors import InputError, ShapeError
+from reticent.errors import InputError, ShapeError, about
 from reticent.findings.comparison import Role
 
 
@@ -80,7 +80,7 @@ def _checked(row: RowScores) -> RowScores:
     """Check one row by itself."""
     if not row.scores:
         raise InputError(f"{row.name}: scores: expected at least one attack, got none")
-    try:
+    with about(row.name):
         scores = {}
         members = row.members
         for attack, values in row.scores.items():
@@ -90,8 +90,6 @@ def _checked(row: RowScores) -> RowScores:
             correct = checks.boolean(correct=row.correct, ndim=2)
             checks.shape(correct=correct, expected=members.shape, meaning="(targets, records), as `members` has")
         return replace(row, scores=scores, members=members, correct=correct)
-    except InputError as error:
-        raise error.prefixed(f"{row.name}: ") from None
 
 
 def _same(first: RowScores, other: RowScores) -> None:

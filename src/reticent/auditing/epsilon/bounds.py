@@ -18,7 +18,7 @@ from reticent.auditing.epsilon import METHODS, AllThresholds, FDp, Gaussian, Met
 from reticent.auditing.epsilon.base import Groups, checked_delta, groups
 from reticent.auditing.epsilon.guesses import balanced
 from reticent.auditing.intervals import tail
-from reticent.errors import InputError
+from reticent.errors import InputError, about
 from reticent.findings.epsilon import Accountant, EpsilonAudit, EpsilonBounds, MethodBound
 
 HEADLINE = AllThresholds()
@@ -117,10 +117,8 @@ def audit_epsilon(
     asked = [*((method, needed) for method in chosen), (HEADLINE, strict)]
 
     def bound(name: str) -> None:
-        try:
+        with about(f"attack {name!r}"):
             targets = groups(scores[name], rows)
-        except InputError as error:
-            raise error.prefixed(f"attack {name!r}: ") from None
         *each, least = _each(asked, targets, delta, [seeds.rng(key, name, method.method) for method, _ in asked])
         found = tuple(_bound(method, own) for method, own in zip(chosen, each, strict=True))
         attacks[name] = EpsilonBounds(delta=delta, confidence=confidence, combined={"method": RULE}, bounds=found)

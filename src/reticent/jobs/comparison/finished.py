@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError
+from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, about
 from reticent.findings.audit import AuditDocument
 from reticent.jobs.attack_choice import audited, runnable
 from reticent.jobs.comparison.for_all import ForAll, dotted, for_all
@@ -39,13 +39,11 @@ def _of_outputs(path: Path, values: Options) -> RowSpec:
     """Read outputs, and find which attacks run on them."""
     config = for_all(values)
     outputs = read_signals(path, config.group_by)
-    try:
+    with about(str(path)):
         problem = outputs.problem()
         judged = problem.among(audited(problem, copied(problem), config))
         shared = Shared.of_outputs(problem, runnable(judged, config)[0], config.confidence)
         return RowSpec(path.stem, config, shared, outputs=outputs)
-    except ReticentError as error:
-        raise error.prefixed(f"{path}: ") from None
 
 
 def _again(path: Path, document: AuditDocument, every: ForAll) -> Job:
@@ -61,11 +59,9 @@ def _again(path: Path, document: AuditDocument, every: ForAll) -> Job:
             f"{path}: was made in Python from data that no file holds: call reticent.compare(recipes={{...}}, "
             "dataset=...)"
         )
-    try:
+    with about(str(path)):
         written = gather(None, config)
         job = _job_again(every, written)
-    except SpecError as error:
-        raise error.prefixed(f"{path}: ") from None
     runs = [one.run for one in document.population.per_model]
     alone = replace(job, population=replace(job.population, stack=1))  # A store may have models of both ways.
     job = alone if runs == _made(alone) else job

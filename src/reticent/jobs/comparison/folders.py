@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from reticent.errors import InputError
+from reticent.errors import InputError, about
 from reticent.report.output import AUDIT, COMPARISON, EARLIER, Output, check_folder, set_aside
 
 
@@ -21,10 +21,8 @@ class RowFolders:
     def take(self, name: str, kind: str) -> Output:
         """Take the folder of a row that is known before anything runs."""
         folder = next(folder for folder in self._free(name))
-        try:
+        with about(f"the row {name} is written to {folder}"):
             taken = Output.checked(folder, AUDIT, self._inputs, kind)
-        except InputError as error:
-            raise error.prefixed(f"the row {name} is written to {folder}: ") from None
         self._taken.add(folder.name.lower())
         self._known.append(taken)
         return taken

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from reticent.errors import InputError, ModelError, SpecError
+from reticent.errors import InputError, ModelError, SpecError, about
 from reticent.findings.training import ProcedureFacts
 from reticent.locate.topk_mask import topk_mask
-from reticent.procedures.base import ProcedureEntry, named, own, snapshot
+from reticent.procedures.base import ProcedureEntry, own, snapshot
 from reticent.procedures.costs import Costs
 from reticent.procedures.cwrf.mask import Marked, mark
 from reticent.procedures.cwrf.spec import CWRF
@@ -98,7 +98,7 @@ class _Method(TwoStage):
     ) -> SetBack:
         """Score the weights and rewind the marked ones. Cost: T steps of scoring."""
         spec, known = own(recipe, CWRF), accuracies(model, materials, recipe)
-        with costs.stage("scoring"), named("cwrf, scoring"):
+        with costs.stage("scoring"), about("cwrf, scoring"):
             marked = mark(model, first.initial, spec, recipe, materials, streams)
             values = first.initial
             if spec.value == "fresh":
@@ -108,8 +108,8 @@ class _Method(TwoStage):
             put_back(model, values, marked.mask, spec)
             left = accuracies(model, materials, recipe)
             start = rewound(model, first.initial, marked.mask, spec)
-        about = marked.facts.with_(accuracy_before=known, accuracy_rewound=left)
-        facts = ProcedureFacts(notices=tuple(marked.notices), cwrf=about)
+        told = marked.facts.with_(accuracy_before=known, accuracy_rewound=left)
+        facts = ProcedureFacts(notices=tuple(marked.notices), cwrf=told)
         return SetBack(start, facts, marked.artefacts, _left(start, marked))
 
 

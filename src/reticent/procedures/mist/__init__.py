@@ -15,11 +15,11 @@ import torch
 from annotated_types import Ge, Le
 from torch import Tensor, nn
 
-from reticent.errors import SpecError
+from reticent.errors import SpecError, about
 from reticent.findings.training import MistFacts, ProcedureFacts
 from reticent.objectives import OBJECTIVES
 from reticent.procedures import plain
-from reticent.procedures.base import Trained, fresh, gathered, named, objective, own, snapshot
+from reticent.procedures.base import Trained, fresh, gathered, objective, own, snapshot
 from reticent.procedures.costs import Short, cut, epochs
 from reticent.procedures.mist.copies import Copy, average, divisible, partition
 from reticent.spec import Spec
@@ -166,7 +166,7 @@ class _Rounds:
         copies, losses = [], []
         for part, rows in enumerate(parts):
             drawing = streams.child("round", number, "part", part)
-            with named(f"round {number + 1}, part {part + 1}"), drawing.lent("dropout"):
+            with about(f"round {number + 1}, part {part + 1}"), drawing.lent("dropout"):
                 copy, lost = self._local(number, rows, drawing)
             copies.append(copy)
             losses.append(lost)
@@ -197,7 +197,7 @@ class _Rounds:
         total = 0.0
         for part, copy in enumerate(copies):
             others = frozen[:part] + frozen[part + 1 :]
-            with named(f"round {number + 1}, part {part + 1}"), copy.streams.lent("cross-dropout"):
+            with about(f"round {number + 1}, part {part + 1}"), copy.streams.lent("cross-dropout"):
                 for _ in range(self.spec.cross_epochs):
                     last = copy.agree(others, self.spec.weight)
             total += last

@@ -11,12 +11,12 @@ from functools import partial
 
 from torch import Tensor, nn
 
-from reticent.errors import SpecError
+from reticent.errors import SpecError, about
 from reticent.findings.training import OnsetFacts, PptpFacts, ProcedureFacts
 from reticent.locate.layers import onset
 from reticent.models.stages import stages
 from reticent.objectives import OBJECTIVES
-from reticent.procedures.base import State, named, own, snapshot, undefended
+from reticent.procedures.base import State, own, snapshot, undefended
 from reticent.procedures.costs import Costs, Short
 from reticent.procedures.pptp.choice import chosen, measurable, possible, started
 from reticent.procedures.pptp.spec import AUTO, PPTP
@@ -100,7 +100,7 @@ class _Method(TwoStage):
 
         def measured() -> OnsetFacts:
             built, options = partial(self.network, recipe), spec.measuring()
-            with named("pptp, measuring the first risky stage"):
+            with about("pptp, measuring the first risky stage"):
                 return onset(recipe, materials, streams, options, whole=model if plain else None, network=built)
 
         with costs.stage("choice"):

@@ -13,7 +13,7 @@ import torch
 from annotated_types import Ge, Le
 from torch import nn
 
-from reticent.errors import SpecError
+from reticent.errors import SpecError, about
 from reticent.findings.training import ProcedureFacts, SelenaFacts
 from reticent.objectives.base import Objective
 from reticent.objectives.distillation import Distillation
@@ -121,7 +121,5 @@ def _distilling(recipe: Recipe, spec: Selena) -> Recipe:
     """Return the recipe of the distillation: its own epochs; stored targets hold for records as they are."""
     epochs = spec.distillation_epochs or recipe.epochs
     augmentation = recipe.augmentation if _views(recipe, spec) else "none"
-    try:
+    with about(f"selena: the distillation of {epochs} epoch{'s' * (epochs != 1)}"):
         return recipe.replace(epochs=epochs, augmentation=augmentation)
-    except SpecError as error:
-        raise error.prefixed(f"selena: the distillation of {epochs} epoch{'s' * (epochs != 1)}: ") from None

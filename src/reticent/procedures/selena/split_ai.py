@@ -11,9 +11,9 @@ from typing import NoReturn
 import torch
 from torch import Tensor, nn
 
-from reticent.errors import SpecError, TrainingDivergedError
+from reticent.errors import SpecError, TrainingDivergedError, about
 from reticent.objectives.base import Examples
-from reticent.procedures.base import fresh, named, objective
+from reticent.procedures.base import fresh, objective
 from reticent.training.loop import EVALUATION_BATCH, History, fit
 from reticent.training.materials import Materials, forward
 from reticent.training.recipe import Recipe
@@ -75,7 +75,7 @@ def sub_models(
         own = streams.child("sub-model", model)
         share = replace(materials, members=materials.members.take(inside_of(assigned, model)), watched=None)
         network, loss = fresh(recipe, share, own), objective(recipe)
-        with named(f"sub-model {model} of {models}"):
+        with about(f"sub-model {model} of {models}"):
             history = fit(network, recipe, share, loss, own)
         notices = loss.notices()
         del loss

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from reticent.errors import CorruptFileError, ReticentError
+from reticent.errors import CorruptFileError, MissingFileError, ReticentError
 
 BOMS = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32", b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
 """How a text may begin that is not UTF-8 and says so; the longer ones first."""
@@ -35,6 +35,17 @@ def path(given: str | Path) -> Path:
         return Path(given).expanduser()
     except RuntimeError:
         return Path(given)
+
+
+@contextmanager
+def reading(file: Path, expected: str) -> Iterator[None]:
+    """Say of a file that it is not there, or why the system does not give it."""
+    try:
+        yield
+    except (FileNotFoundError, NotADirectoryError):
+        raise MissingFileError(f"no file {str(file)!r}: expected {expected}") from None
+    except OSError as error:
+        raise CorruptFileError(f"{file}: cannot be read: {error.strerror or error}") from None
 
 
 def check_plain(file: Path, expected: str = "a file") -> None:

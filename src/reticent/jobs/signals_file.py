@@ -14,7 +14,7 @@ from reticent import scratch, user_files
 from reticent.auditing.partition import CLASS
 from reticent.data.records import Records
 from reticent.data.units import Units, units_of
-from reticent.errors import CorruptFileError, MissingFileError, SpecError, meant, nearest
+from reticent.errors import CorruptFileError, SpecError, meant, nearest
 from reticent.jobs import grouping
 from reticent.jobs.attack import ANSWERS, KEYS, Outputs
 from reticent.options import AttackConfig, UnitScore
@@ -31,12 +31,8 @@ def read_signals(
 ) -> Outputs:
     """Read a file of outputs; `unit` names the array that tells whose each record is, if the file holds it."""
     path = user_files.path(path)
-    try:
+    with user_files.reading(path, EXPECTED):
         user_files.check(path, EXPECTED)
-    except FileNotFoundError:
-        raise MissingFileError(f"no file {str(path)!r}: expected {EXPECTED}") from None
-    except OSError as error:
-        raise CorruptFileError(f"{path}: cannot be read: {error.strerror or error}") from None
     # A stream of one's own: NumPy forgets to close the file if it is broken.
     with user_files.loading(path, EXPECTED), path.open("rb") as stream:
         content = np.load(stream, allow_pickle=False)

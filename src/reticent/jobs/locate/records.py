@@ -12,7 +12,7 @@ from reticent import user_files
 from reticent.auditing.exposure import count_exposed, exposure
 from reticent.data.load import load
 from reticent.data.records import Records
-from reticent.errors import CorruptFileError, InputError, MissingFileError, ReticentError, SpecError
+from reticent.errors import CorruptFileError, InputError, ReticentError, SpecError
 from reticent.findings.audit import AuditDocument
 from reticent.findings.locate import Memorisation, RecordsDocument, RecordsEnvironment
 from reticent.findings.records import COLUMNS, GROUP, PICTURED, RecordRow
@@ -191,20 +191,17 @@ def _written(out: Output, found: RecordsDocument, rows: Sequence[RecordRow], rec
 
 def read_rows(path: Path) -> list[RecordRow]:
     """Read ``records.csv``."""
+    expected = "the records.csv that reticent audit writes beside its audit.json"
     try:
-        user_files.check_plain(path, "the records.csv of an audit")
-        with path.open(encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream, strict=True)
-            if reader.fieldnames is None or "record" not in reader.fieldnames or "exposure" not in reader.fieldnames:
-                raise CorruptFileError(f"{path}: expected the columns record and exposure, got {reader.fieldnames}")
-            known = [key for key in reader.fieldnames if key in COLUMNS or key.startswith(GROUP)]
-            return [RecordRow.from_json({key: _value(key, line[key]) for key in known}) for line in reader]
-    except FileNotFoundError:
-        raise MissingFileError(
-            f"no file {str(path)!r}: expected the records.csv that reticent audit writes beside its audit.json"
-        ) from None
-    except OSError as error:
-        raise CorruptFileError(f"{path}: cannot be read: {error.strerror or error}") from None
+        with user_files.reading(path, expected):
+            user_files.check_plain(path, expected)
+            with path.open(encoding="utf-8", newline="") as stream:
+                reader = csv.DictReader(stream, strict=True)
+                names = reader.fieldnames or ()
+                if "record" not in names or "exposure" not in names:
+                    raise CorruptFileError(f"{path}: expected the columns record and exposure, got {reader.fieldnames}")
+                known = [key for key in names if key in COLUMNS or key.startswith(GROUP)]
+                return [RecordRow.from_json({key: _value(key, line[key]) for key in known}) for line in reader]
     except (ValueError, TypeError, csv.Error) as error:
         raise CorruptFileError(f"{path}: not the records.csv of an audit: {error}") from None
 

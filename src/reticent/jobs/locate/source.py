@@ -15,7 +15,7 @@ from torch import Tensor, nn
 from reticent import arrays, checks, seeds, user_files
 from reticent.data.load import load
 from reticent.data.records import Records
-from reticent.errors import CorruptFileError, InputError, MissingFileError, RolesError, SpecError
+from reticent.errors import CorruptFileError, InputError, RolesError, SpecError
 from reticent.findings.locate import Origin
 from reticent.jobs.config import BY_KIND, Job
 from reticent.jobs.locate.states import read
@@ -244,14 +244,14 @@ def member_ids(given: ArrayLike | str | Path, records: int, what: str = "members
 
 def _read(path: Path, what: str) -> NDArray[Any]:
     expected = f"the row numbers of the {what}, as .npy or as text of one number a line"
-    try:
+    with user_files.reading(path, expected):
         user_files.check(path, expected)
         if path.suffix.lower() == ".npy":
             with user_files.loading(path, expected):
                 found: NDArray[Any] = np.load(path, allow_pickle=False)
             return found
-        return np.array([int(line) for line in user_files.text(path, expected).split()], dtype=np.int64)
-    except FileNotFoundError:
-        raise MissingFileError(f"no file {str(path)!r}: expected {expected}") from None
-    except (ValueError, OSError) as error:
+        numbers = user_files.text(path, expected).split()
+    try:
+        return np.array([int(number) for number in numbers], dtype=np.int64)
+    except ValueError as error:
         raise CorruptFileError(f"{path}: expected {expected}, got {error}") from None

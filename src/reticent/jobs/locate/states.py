@@ -13,7 +13,7 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file
 
 from reticent import user_files
-from reticent.errors import CorruptFileError, MissingFileError
+from reticent.errors import CorruptFileError
 from reticent.sparsify.compact import unpacked
 
 ZIP, PICKLE = b"PK\x03\x04", b"\x80"
@@ -26,15 +26,11 @@ def read(path: str | Path) -> dict[str, Any]:
     """Read what holds a state; nothing in the file is run, and its content says how it is read, not its name."""
     file = user_files.path(path)
     expected = "the file of a network's weights"
-    try:
+    with user_files.reading(file, expected):
         user_files.check(file, expected)
         with file.open("rb") as stream:
             head = stream.read(9)
         found: Any = _safetensors(file) if head[8:] == b"{" else _torch(file, head)
-    except FileNotFoundError:
-        raise MissingFileError(f"no file {str(file)!r}: expected {expected}") from None
-    except OSError as error:
-        raise CorruptFileError(f"{file}: cannot be read: {error.strerror or error}") from None
     if not isinstance(found, Mapping):
         raise CorruptFileError(
             f"{file}: expected a state dictionary, names to tensors, got {type(found).__name__}: {REMEDY}"

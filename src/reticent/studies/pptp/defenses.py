@@ -5,11 +5,11 @@ defense alone for as many epochs as PPTP's second training, and the undefended n
 accurate.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from reticent.findings.study import AnyPanel, Figure
 from reticent.studies.base import Bench, Claim, Found, Parts, Results, Setting, Study, each
-from reticent.studies.excess import NONE, lower, matched
+from reticent.studies.excess import NONE, matched
 from reticent.studies.judging import Part, better, no_worse
 from reticent.studies.measured import collect, differences, matches, measure_all
 from reticent.studies.metrics import AUC, CORRECTNESS, METRICS, POINTS, at, beside, dots, even, lines
@@ -20,18 +20,19 @@ from reticent.studies.pptp.premises import (
     MATCHED,
     NETWORKS,
     NO_LESS,
-    OURS,
     PREMISE,
     SAME,
     STRONGER,
     THEIRS,
-    attacks,
+    Asked,
     disparity,
     every,
     given,
     label,
+    lowered,
     shown,
     table,
+    traded,
 )
 from reticent.studies.pptp.settings import PAPER, scales
 
@@ -55,28 +56,30 @@ def measured(bench: Bench) -> Found:
     return found
 
 
-Asked = Iterator[tuple[str, Part]]
-
-
-def _has(one: Setting, title: str) -> bool:
-    return title in one.options["defenses"]
-
-
 def _trade(name: str, title: str, *, stronger: bool, dataset: str = "") -> Parts:
     """Ask whether a row is more accurate than a defense alone (SELENA: no less), and gives no more away."""
-    how = no_worse if title in SLIGHT else better
+    pair, accurate = beside(name, title), no_worse if title in SLIGHT else better
 
-    def ask(results: Results, one: Setting) -> Asked:
-        if dataset and not shown(one, dataset):
-            return
-        pair, metrics = beside(name, title), [f"auc_{attack}" for attack in attacks(one, stronger=stronger)]
-        number = results.get(one.key, pair, "accuracy")
-        yield metrics[0], how(f"accuracy, {pair}", number, POINTS, metric="points")
-        for metric in metrics:
-            number = results.get(one.key, pair, metric)
-            yield metric, no_worse(label(metric, pair), number, AUC, lower=True, metric="difference")
+    def asked(results: Results, one: Setting) -> Asked:
+        if not dataset or shown(one, dataset):
+            yield from traded(results, one, pair, stronger=stronger, accurate=accurate)
 
-    return each(lambda results, one: given(results, one, title, ask(results, one)) if _has(one, title) else ())
+    return _of(title, asked)
+
+
+def _lower(title: str, name: str, prefix: str = "") -> Parts:
+    """Ask whether LiRA and RMIA find less, at matched accuracy."""
+    return _of(title, lambda results, one: lowered(results, one, name, prefix))
+
+
+def _of(title: str, asked: Callable[[Results, Setting], Asked]) -> Parts:
+    """Ask where there is the defense."""
+
+    def parts(results: Results, one: Setting) -> Iterator[Part]:
+        if title in one.options["defenses"]:
+            yield from given(results, one, title, asked(results, one))
+
+    return each(parts)
 
 
 def _correct(results: Results, one: Setting) -> Iterator[Part]:
@@ -85,17 +88,6 @@ def _correct(results: Results, one: Setting) -> Iterator[Part]:
         pair = beside(rows.with_pptp(title), title)
         number = results.get(one.key, pair, RIGHT)
         yield no_worse(label(RIGHT, pair), number, BY_ACCURACY + AUC, metric="difference")
-
-
-def _lower(title: str, name: str, prefix: str = "") -> Parts:
-    """Ask whether LiRA and RMIA find less, at matched accuracy."""
-
-    def ask(results: Results, one: Setting) -> Asked:
-        for attack in OURS:
-            metric = f"auc_{attack}"
-            yield metric, lower(results, one, name, prefix + metric, f"{METRICS[metric].name}, {name}")
-
-    return each(lambda results, one: given(results, one, title, ask(results, one)) if _has(one, title) else ())
 
 
 def _key(title: str) -> str:

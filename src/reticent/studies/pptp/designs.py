@@ -6,13 +6,14 @@ stopped early where it is as accurate.
 """
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from reticent.findings.study import Figure
 from reticent.studies.base import Bench, Claim, Found, Parts, Results, Setting, Study, each
-from reticent.studies.excess import NONE, lower, matched
-from reticent.studies.judging import Part, no_worse, reaches
+from reticent.studies.excess import NONE, matched
+from reticent.studies.judging import Part, reaches
 from reticent.studies.measured import collect, differences, matches, measure_all
-from reticent.studies.metrics import AUC, METRICS, POINTS, beside, columns, dots, even
+from reticent.studies.metrics import AUC, POINTS, beside, columns, dots, even
 from reticent.studies.numbers import combined
 from reticent.studies.pptp import rows
 from reticent.studies.pptp.premises import (
@@ -22,13 +23,16 @@ from reticent.studies.pptp.premises import (
     PREMISE,
     STRONGER,
     THEIRS,
+    Asked,
     attacks,
     disparity,
     every,
     given,
     label,
+    lowered,
     shown,
     table,
+    traded,
 )
 from reticent.studies.pptp.settings import PAPER, scales
 
@@ -63,81 +67,59 @@ def measured(bench: Bench) -> Found:
 def _middle(names: tuple[str, ...], *, stronger: bool, less: bool) -> Parts:
     """Ask whether rows take away less than half of what the defense from scratch does, or more."""
 
-    def ask(results: Results, one: Setting) -> Iterator[tuple[str, Part]]:
-        for name in names:
-            for attack in attacks(one, stronger=stronger):
-                metric = f"auc_{attack}"
-                number = results.get(one.key, half(name), metric)
-                yield (
-                    metric,
-                    reaches(label(metric, half(name)), number, 0.0, lower=not less, metric="difference"),
-                )
+    def asked(results: Results, one: Setting) -> Asked:
+        for name in map(half, names):
+            for metric in (f"auc_{attack}" for attack in attacks(one, stronger=stronger)):
+                number = results.get(one.key, name, metric)
+                yield metric, reaches(label(metric, name), number, 0.0, lower=not less, metric="difference")
 
-    return _given(ask, stronger=stronger)
+    return _given(asked, stronger=stronger)
 
 
-def _given(ask: Callable[[Results, Setting], Iterator[tuple[str, Part]]], *, stronger: bool) -> Parts:
+def _given(asked: Callable[[Results, Setting], Asked], *, stronger: bool) -> Parts:
     """Ask where RelaxLoss acts; under the paper's attacks, on the data set of its figure."""
 
     def parts(results: Results, one: Setting) -> Iterator[Part]:
         if stronger or shown(one, "tinyimagenet"):
-            yield from given(results, one, rows.SCRATCH, ask(results, one), rows.SCRATCH)
+            yield from given(results, one, rows.SCRATCH, asked(results, one), rows.SCRATCH)
 
     return each(parts)
 
 
-def _lower(name: str, prefix: str, *, stronger: bool) -> Parts:
+def _lower(name: str, prefix: str = "", *, stronger: bool = True) -> Parts:
     """Ask whether each attack finds less, at matched accuracy."""
-
-    def ask(results: Results, one: Setting) -> Iterator[tuple[str, Part]]:
-        for attack in attacks(one, stronger=stronger):
-            metric = f"auc_{attack}"
-            yield metric, lower(results, one, name, prefix + metric, f"{METRICS[metric].name}, {name}")
-
-    return _given(ask, stronger=stronger)
+    return _given(lambda results, one: lowered(results, one, name, prefix, stronger=stronger), stronger=stronger)
 
 
-def _as_good() -> Parts:
-    """Ask whether the risky stages set back are as accurate as RelaxLoss from scratch, and give no more away."""
-    pair = beside(rows.RISKY, rows.SCRATCH)
-
-    def ask(results: Results, one: Setting) -> Iterator[tuple[str, Part]]:
-        metrics = [f"auc_{attack}" for attack in attacks(one, stronger=False)]
-        number = results.get(one.key, pair, "accuracy")
-        yield metrics[0], no_worse(f"accuracy, {pair}", number, POINTS, metric="points")
-        for metric in metrics:
-            number = results.get(one.key, pair, metric)
-            yield metric, no_worse(label(metric, pair), number, AUC, lower=True, metric="difference")
-
-    return _given(ask, stronger=False)
-
-
-def _last(*, stronger: bool) -> Claim:
+def _shown(key: str, text: str, rule: str, names: tuple[str, ...], *, stronger: bool, less: bool = False) -> Claim:
+    """Say what figure 12 shows, under its attacks, or under stronger ones."""
     return Claim(
-        f"last-layer{'-stronger' * stronger}",
-        f"To train the last layer alone again, set back or not, takes away little of what gives members away "
-        f"({STRONGER if stronger else THEIRS}).",
+        f"{key}{'-stronger' * stronger}",
+        f"{text} ({STRONGER if stronger else THEIRS}).",
         "implied by section 5.2.1; attacks that the paper lacks" if stronger else "section 5.2.1, Figure 12",
-        f"{EVERYWHERE if stronger else OF_FIGURE}: the AUC of both rows of the last layer is above the middle between "
-        f"that of no defense and that of RelaxLoss from scratch. {PREMISE}",
-        _middle((rows.LAST_TUNED, rows.LAST), stronger=stronger, less=True),
+        f"{EVERYWHERE if stronger else OF_FIGURE}: {rule} the middle between that of no defense and that of RelaxLoss "
+        f"from scratch. {PREMISE}",
+        _middle(names, stronger=stronger, less=less),
         "ours" if stronger else "paper",
         () if stronger else NETWORKS,
     )
 
 
-def _risky(*, stronger: bool) -> Claim:
-    return Claim(
-        f"risky-stages{'-stronger' * stronger}",
-        f"To set the risky stages back and train them again takes most of it away "
-        f"({STRONGER if stronger else THEIRS}).",
-        "implied by section 5.2.1; attacks that the paper lacks" if stronger else "section 5.2.1, Figure 12",
-        f"{EVERYWHERE if stronger else OF_FIGURE}: the AUC with the risky stages set back is below the middle between "
-        f"that of no defense and that of RelaxLoss from scratch. {PREMISE}",
-        _middle((rows.RISKY,), stronger=stronger, less=False),
-        "ours" if stronger else "paper",
-        () if stronger else NETWORKS,
-    )
+_last = partial(
+    _shown,
+    "last-layer",
+    "To train the last layer alone again, set back or not, takes away little of what gives members away",
+    "the AUC of both rows of the last layer is above",
+    (rows.LAST_TUNED, rows.LAST),
+    less=True,
+)
+_risky = partial(
+    _shown,
+    "risky-stages",
+    "To set the risky stages back and train them again takes most of it away",
+    "the AUC with the risky stages set back is below",
+    (rows.RISKY,),
+)
 
 
 def _beats(key: str, other: str, what: str, source: str, *, stronger: bool = True) -> Claim:
@@ -147,7 +129,7 @@ def _beats(key: str, other: str, what: str, source: str, *, stronger: bool = Tru
         source,
         f"In each setting: the AUC of the risky stages set back, less that of its early-stopped control, less the same "
         f"of {other.lower() if other != rows.SCRATCH else other}, is below zero by {AUC:g} or more. {MATCHED}",
-        _lower(even(rows.RISKY, other), "", stronger=stronger),
+        _lower(even(rows.RISKY, other), stronger=stronger),
         "ours",
     )
 
@@ -161,7 +143,7 @@ CLAIMS = (
         "section 5.2.1, Figure 12",
         f"{OF_FIGURE}: against RelaxLoss from scratch, accuracy is not lower by more than "
         f"{100 * POINTS:g} points, and no AUC higher by {AUC:g} or more. {PREMISE}",
-        _as_good(),
+        _given(partial(traded, pair=beside(rows.RISKY, rows.SCRATCH), stronger=False), stronger=False),
         networks=NETWORKS,
     ),
     _beats(
@@ -190,7 +172,7 @@ CLAIMS = (
         f"The risky stages set back give less away than an undefended network of their accuracy ({STRONGER}).",
         LACKS,
         f"In each setting: the AUC is lower than that of the early-stopped control by {AUC:g} or more. {MATCHED}",
-        _lower(rows.RISKY, "excess_", stronger=True),
+        _lower(rows.RISKY, "excess_"),
         "ours",
     ),
 )

@@ -1,6 +1,6 @@
 """What the studies of PPTP take for granted: a network with a risky stage, and a defense that acts."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from reticent.findings.study import Reason
 from reticent.locate.layers import Layers, onset
@@ -8,9 +8,9 @@ from reticent.models.stages import HEAD
 from reticent.population.worker import Maker
 from reticent.rounding import fraction
 from reticent.studies.base import Bench, Found, Published, Results, Setting
-from reticent.studies.excess import NONE, UNMATCHED, acts
-from reticent.studies.judging import Part, voided
-from reticent.studies.metrics import AUC, METRICS, POINTS
+from reticent.studies.excess import NONE, UNMATCHED, acts, lower
+from reticent.studies.judging import Part, no_worse, voided
+from reticent.studies.metrics import AUC, METRICS, POINTS, Ask
 from reticent.studies.numbers import Estimate
 from reticent.studies.pptp.rows import RELAXLOSS
 
@@ -38,6 +38,8 @@ PREMISE = (
 )
 MATCHED = f"{UNMATCHED} {PREMISE}"
 LACKS = "a control that the paper lacks"
+Asked = Iterator[tuple[str, Part]]
+"""Parts, each with the metric of the leak that it is about."""
 
 
 def attacks(one: Setting, *, stronger: bool) -> tuple[str, ...]:
@@ -104,15 +106,28 @@ def shows(results: Results, one: Setting) -> bool:
     return risky is not None and safe is not None and risky.value >= TRACE > safe.value
 
 
-def given(
-    results: Results, one: Setting, title: str, parts: Iterable[tuple[str, Part]], relaxloss: str = RELAXLOSS
-) -> Iterator[Part]:
-    """Let parts on a leak decide nothing where what they take for granted does not hold; each with its metric."""
+def given(results: Results, one: Setting, title: str, parts: Asked, relaxloss: str = RELAXLOSS) -> Iterator[Part]:
+    """Let parts on a leak decide nothing where what they take for granted does not hold."""
     risky, near = shows(results, one), alike(results, one, relaxloss)
     for metric, part in parts:
         met = risky and acts(results, one, title, metric)
         void: Reason | None = "setting" if not near else None if met else "condition"
         yield voided(part, void)
+
+
+def traded(results: Results, one: Setting, pair: str, *, stronger: bool, accurate: Ask = no_worse) -> Asked:
+    """Ask whether the first of two rows is as `accurate` as that, and gives no more away."""
+    metrics = [f"auc_{attack}" for attack in attacks(one, stronger=stronger)]
+    yield metrics[0], accurate(f"accuracy, {pair}", results.get(one.key, pair, "accuracy"), POINTS, metric="points")
+    for metric in metrics:
+        number = results.get(one.key, pair, metric)
+        yield metric, no_worse(label(metric, pair), number, AUC, lower=True, metric="difference")
+
+
+def lowered(results: Results, one: Setting, name: str, prefix: str = "", *, stronger: bool = True) -> Asked:
+    """Ask whether each attack finds less, at matched accuracy."""
+    for metric in (f"auc_{attack}" for attack in attacks(one, stronger=stronger)):
+        yield metric, lower(results, one, name, prefix + metric, f"{METRICS[metric].name}, {name}")
 
 
 def label(metric: str, what: str) -> str:

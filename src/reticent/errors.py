@@ -233,11 +233,7 @@ class Problems:
                 self.found.append(one.retold("\n".join(lines)) if prefix else one)
 
     def tell(self) -> None:
-        """Raise the one problem as it is, or several as one error, a line each.
-
-        Raises:
-            SpecError: there are several.
-        """
+        """Raise the one problem as it is, or several as one `SpecError`, a line each."""
         told = {str(error): error for error in self.found}
         if len(told) > 1:
             keys = dict.fromkeys(key for error in told.values() for key in error.keys)

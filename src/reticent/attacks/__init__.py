@@ -131,16 +131,10 @@ def parse(value: str | Mapping[str, Any] | Spec) -> Spec:
 
 
 def score(attack: str | Spec, problem: Problem, seed: int = 0) -> Floats:
-    """Attack every target of a problem; the attack sees what its entry declares (`view`), and nothing else.
+    """Attack every target of a problem: ``float64 (T, N)``, finite; the attack sees what its entry declares (`view`).
 
-    Args:
-        attack: a name, with default options, or a spec.
-        problem: what the attack may see.
-        seed: the master seed; the stream is named after the attack.
-
-    Returns:
-        ``(T, N)`` float64, finite; higher means member. Where a target has too few references for a record, the score
-        is the median of its others: a guess, since whose member the record is has no part in that.
+    Where a target has too few references for a record, the score is the median of its others: a guess, since whose
+    member the record is has no part in that. The attack's stream is named after it.
 
     Raises:
         TooFewReferencesError: a target has too few references, or more than 20 % of the members, or of the others,

@@ -109,25 +109,11 @@ class Problem:
     ) -> "Problem":
         """Check that the parts of a problem fit each other.
 
-        Args:
-            signals: of M models on N records.
-            membership: ``(M, N)``, booleans or zeros and ones.
-            targets: rows to audit, or a mask ``(M,)``; each has members and non-members; by default all M.
-            references: rows to learn from, or a mask ``(M,)``; by default all M. May be empty for attacks that learn
-                nothing.
-            population: of the same M models, on records that none was trained on.
-            replicas: probabilities by each model's own Split-AI of the records that it holds, ``(M, N, C)``.
-            probed: by probe, what the models say to it, ``(M, N, K)``.
-            inputs: the records themselves, of the audited ones and of the population.
-            units: to which unit each record belongs; all of a unit are in a model's training set, or none.
-            imitators: by target, models that were trained to answer like it.
-
-        Returns:
-            The problem.
+        Membership may be zeros and ones; targets and references are rows, or masks ``(M,)``, by default all. References
+        may be none, for attacks that learn nothing.
 
         Raises:
-            ShapeError: signals, membership, population, replicas or probes disagree on the models, records, queries or
-                classes.
+            ShapeError: parts disagree on the models, records, queries or classes.
             InputError: a target has no members, or no non-members.
         """
         turned = (signals.records, signals.models)

@@ -40,26 +40,10 @@ def audit_attack(
 ) -> Audit:
     """Measure one attack on T models: AUC, TPR at low false-positive rates, balanced accuracy; each, and over targets.
 
-    A rate that allows not even one false positive is not measurable: it has no TPR, and says how many non-members it
-    needs.
-
-    Args:
-        name: the attack.
-        spec_facts: its options, as plain values.
-        scores: ``(T, N)``, higher means member, finite.
-        members: booleans ``(T, N)``: the targets' rows of the membership matrix.
-        targets: ``(T,)``, the targets' numbers.
-        rng: for the bootstrap; the same state gives the same audit.
-        access: what the attacker may see, for the report.
-        strong: whether the attack compares models that saw a record with models that did not, for the gate.
-        fprs: false-positive rates, above 0 and up to 1.
-        confidence: of every interval, two-sided.
-        replicates: of the bootstrap, at least 100; see `bootstrap.affordable` for very large audits.
-        reference_scores: scores ``(R, N')`` and membership of reference models, to choose the threshold of the
-            transferred balanced accuracy on; by default the other targets serve.
-
-    Returns:
-        The audit. Cost: T sorts of N scores and the bootstrap, ``O(replicates T N)``.
+    Scores and members are ``(T, N)``. A rate that allows not even one false positive is not measurable: it has no TPR,
+    and says how many non-members it needs. The threshold of the transferred balanced accuracy is chosen on the other
+    targets, or on `reference_scores`: scores ``(R, N')`` and membership of reference models. `rng` is for the
+    bootstrap. Cost: T sorts of N scores and the bootstrap, ``O(replicates T N)``.
 
     Raises:
         ShapeError: the arrays do not fit each other.

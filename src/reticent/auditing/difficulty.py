@@ -24,15 +24,9 @@ BLOCK = 2**14
 def difficulty(margins: Callable[[int], Floats], membership: Bools, targets: Ints) -> float | None:
     """Compute how well what a model says of its non-members tells the members of audited ones: an AUC.
 
-    Args:
-        margins: log-odds of the true label by one model, given its row ``(N,)``.
-        membership: booleans ``(M, N)``.
-        targets: rows of the audited models ``(T,)``.
-
-    Returns:
-        The mean over pairs of models, or None where chance explains it. Models of the same members count as one.
-
-    Cost: at most 16 sorts of N margins, and as many passes over the targets' membership.
+    `margins` gives one model's, ``(N,)``, by its row. A mean over pairs of models, of which those of the same members
+    count as one; None where chance explains it. Cost: at most 16 sorts of N margins, and as many passes over the
+    targets' membership.
     """
     _, first, same = np.unique(np.packbits(membership, axis=1), axis=0, return_index=True, return_inverse=True)
     rows, judged = first[:SOME], np.unique(same.reshape(-1)[targets])

@@ -50,14 +50,7 @@ class Document(Finding):
 
     @classmethod
     def read(cls, plain: Mapping[str, Any], where: str = "") -> Self:
-        """Check a document that was read from a file; keys that a later version added are passed over.
-
-        Args:
-            plain: what the file holds.
-            where: what messages call it.
-
-        Returns:
-            The document.
+        """Check a document that was read from a file, `where`; keys that a later version added are passed over.
 
         Raises:
             InputError: a part of it is not what reticent writes; names the first such part.

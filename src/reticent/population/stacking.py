@@ -54,19 +54,11 @@ ROUNDING = 1e-2, 1e-4
 
 
 def chosen(population: Population, store: Store, wish: int | Literal["auto"] | None, device: str) -> Population:
-    """Choose how many models of a population are trained together.
+    """Choose how many models of a population, each alone so far, are trained together; what cannot be stacked stays.
 
-    Args:
-        population: one whose models are each trained alone.
-        store: where they are kept.
-        wish: what the user says: so many, 1 for each alone, auto for what is faster; None is alone where the store has
-            no stacked model.
-        device: where they are trained.
-
-    Returns:
-        The population, with another `Population.stack` where that is more than 1; what cannot be stacked stays. What
-        is kept of an earlier measurement goes before models that are there, and these before a new one; of too few
-        models to measure, nothing is kept.
+    `wish` is what the user says: so many, 1 for each alone, auto for what is faster; None is alone where the store has
+    no stacked model. What is kept of an earlier measurement goes before models that are there, and these before a new
+    one; of too few models to measure, nothing is kept.
 
     Cost: two steps of two networks, and one of each alone, but by default only where the store has stacked models; with
     auto seconds, once a store.

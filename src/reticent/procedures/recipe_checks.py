@@ -70,15 +70,7 @@ def check_network(recipe: Recipe, records: Records) -> None:
 
 
 def check_records(recipe: Recipe, records: Records, *, reference: int, validation: int, members: int) -> None:
-    """Refuse, before anything is trained, what a recipe cannot do with these records.
-
-    Args:
-        recipe: how each model is made.
-        records: the data set.
-        reference: how many reference non-members there are.
-        validation: how many validation records.
-        members: how many the model with the fewest has.
-    """
+    """Refuse, before anything is trained, what a recipe cannot do with so many records; `members` are the fewest."""
     kinds = ARCHITECTURES[recipe.architecture.method].kinds
     if records.kind not in kinds and recipe.procedure.method != "function":
         raise InputError(

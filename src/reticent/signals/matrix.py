@@ -256,17 +256,8 @@ def _held(values: NDArray[Any]) -> Matrix:
 def margin(logits: NDArray[Any], labels: NDArray[np.int64]) -> Floats:
     """Compute ``z_y - logsumexp_{j != y} z_j`` in float64: the log-odds of the true label, without saturation.
 
-    Paper: Carlini et al. (2022), section IV-C (in the equivalent form that is exact from logits).
-
-    Args:
-        logits: ``(N, C)``, C at least 2.
-        labels: ``(N,)``.
-
-    Returns:
-        ``(N,)``, in nats.
-
-    Raises:
-        InputError: fewer than two classes.
+    Of ``(N, C)`` and ``(N,)``: ``(N,)``, in nats; fewer than two classes are refused. Paper: Carlini et al. (2022),
+    section IV-C (in the equivalent form that is exact from logits).
     """
     if logits.shape[1] < 2:
         raise InputError(

@@ -67,14 +67,10 @@ Coupled = dict[tuple[str, ...], tuple[Channel, ...]]
 
 
 def channels(model: nn.Module, x: Tensor) -> Coupled:
-    """Join the channels that one place sees, and leave out what must stay.
+    """Join the channels that one place sees, and leave out what must stay; one record is asked about, ``(1, ...)``.
 
     That is what reaches the answers, is added to the input, or passes a layer that mixes channels (LayerNorm,
     GroupNorm, attention) or a grouped convolution; and what is a layer's only channel.
-
-    Args:
-        model: the network; it is not changed.
-        x: one record as model input ``(1, ...)``.
     """
     network = copy.deepcopy(model).cpu().eval()
     seen = _Seen(network, x.cpu())

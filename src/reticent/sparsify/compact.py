@@ -25,8 +25,7 @@ def packed(state: Mapping[str, Tensor], masks: Masks) -> dict[str, Tensor]:
 def unpacked(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Bring back what `packed` made, bit for bit; a state that is not packed stays as it is.
 
-    Raises:
-        ValueError: a part of a tensor is missing or does not fit the others.
+    A `ValueError` says that a part of a tensor is missing or does not fit the others.
     """
     pruned = [name.removeprefix(LEFT) for name in tensors if name.startswith(LEFT)]
     parts = {part + name for name in pruned for part in (LEFT, WHERE, SHAPE)}

@@ -24,11 +24,7 @@ WEIGHTS = {"weight", "in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj
 
 
 def prunable(model: nn.Module, skip: Sequence[str] = ()) -> dict[str, nn.Parameter]:
-    """Find the weights that can be pruned, in the order of the network.
-
-    Args:
-        model: the network.
-        skip: names of layers that stay whole, with ``*`` for any characters.
+    """Find the weights that can be pruned, in the order of the network, but for layers that fit a pattern of `skip`.
 
     Raises:
         ModelError: there are none, one is of several layers, or `skip` names no layer.

@@ -23,12 +23,7 @@ INSTEAD = "prune single weights (structure=weights)"
 
 
 def coupled(model: nn.Module, x: Tensor, skip: Sequence[str] = ()) -> Coupled:
-    """Find the channels that can go.
-
-    Args:
-        model: the network; it is not changed.
-        x: some model input ``(B, ...)``.
-        skip: names of layers that stay whole, with ``*`` for any characters.
+    """Find the channels that can go, by some model input; layers that fit a pattern of `skip` stay whole.
 
     Raises:
         ModelError: no channel can go, or without one the network would answer something else than with zeros in it.

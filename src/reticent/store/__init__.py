@@ -32,11 +32,7 @@ def is_folder(address: str | Path) -> bool:
 
 
 def at(address: str | Path) -> Store:
-    """Return the store of an address, a folder or the text ``s3://bucket/path``; nothing is opened yet.
-
-    Raises:
-        StoreError: it is neither.
-    """
+    """Return the store of an address, a folder or the text ``s3://bucket/path``; nothing is opened yet."""
     if is_folder(address):
         return Store(Path(address))
     if not isinstance(address, str) or BUCKET.fullmatch(address) is None:

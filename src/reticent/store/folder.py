@@ -203,11 +203,7 @@ class Store:
             yield mark
 
     def check_marked(self, mark: str) -> None:
-        """Refuse a folder that is not the one where a live process left a mark, or that hides locks of other machines.
-
-        Raises:
-            StoreError: what to mend.
-        """
+        """Refuse a folder that is not where a live process left a mark, or that hides locks of other machines."""
         there = locks.marked(self._locks, mark)
         if there is None:
             raise StoreError(

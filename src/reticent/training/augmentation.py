@@ -97,16 +97,9 @@ def crop(x: Tensor, padding: int, generator: torch.Generator) -> Tensor:
 
 
 def cutout(x: Tensor, share: float, fill: Tensor, generator: torch.Generator) -> Tensor:
-    """Cover a square of each image, of that share of its shorter side; it may reach over the border.
+    """Cover a square of each image ``(B, channels, height, width)`` by `fill`, one value a channel.
 
-    Args:
-        x: images ``(B, channels, height, width)``.
-        share: of the shorter side, rounded to whole pixels, at least one.
-        fill: what stands there, one value a channel.
-        generator: of the squares' places.
-
-    Returns:
-        Images of the same shape and type.
+    Its side is that share of the shorter side, at least one pixel; it may reach over the border.
     """
     count, _, height, width = x.shape
     side = max(1, round(share * min(height, width)))

@@ -46,11 +46,7 @@ class Preparation:
         return x if self._scale is None else torch.addcmul(self._shift, x.float(), self._scale)
 
     def augmented(self, x: Tensor, recipe: Recipe, generator: torch.Generator) -> Tensor:
-        """Draw a view of each stored record, as a recipe trains on them; without augmentation nothing is drawn.
-
-        Raises:
-            InputError: bit-flip of features of which none is a bit.
-        """
+        """Draw a view of each stored record, as a recipe trains on them; without augmentation nothing is drawn."""
         kind, strength = recipe.augmentation, recipe.augmentation_strength
         usual = CUTOUT if "cutout" in kind else USUAL
         strength = usual if strength is None else strength

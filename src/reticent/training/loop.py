@@ -144,12 +144,8 @@ def fit(
 def fit_together(runs: Sequence[Run]) -> list[History | ReticentError]:
     """Train networks of one kind in place, as one batched computation: what `fit` does of each, but for rounding.
 
-    Args:
-        runs: of one recipe, from fresh initialisations, with members of one table, whose objectives ask the network
-            nothing in training mode and have no second run.
-
-    Returns:
-        The history of each, or why its training failed, which ends none of the others.
+    They are of one recipe, from fresh initialisations, with members of one table, and their objectives ask the network
+    nothing in training mode and have no second run. A training that fails gives why, and ends none of the others.
     """
     given = runs[0].materials.prepare.input
     check_recipe(runs[0].recipe, given.kind, given.shape, len(runs[0].materials.validation))

@@ -50,15 +50,10 @@ class Materials:
 
 
 def forward(model: nn.Module, x: Tensor, classes: int) -> Tensor:
-    """Ask a model, and check and widen its answer. Whatever asks a model does it here.
+    """Ask a model, and check and widen its answer: logits ``(B, C)``. Whatever asks a model does it here.
 
-    Args:
-        model: the network; it is given a copy, so that one that changes its input in place changes no record.
-        x: model input ``(B, ...)``.
-        classes: number of classes C.
-
-    Returns:
-        Logits ``(B, C)``; those of a binary head with one logit become ``(0, z)``.
+    The network is given a copy, so that one that changes its input in place changes no record. Of a binary head with
+    one logit they become ``(0, z)``.
 
     Raises:
         ModelError: the answer is no tensor of B rows and C columns, or BatchNorm is given a single record.

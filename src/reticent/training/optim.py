@@ -94,10 +94,7 @@ def step_together(
 ) -> None:
     """Take one step of each of several fused optimizers of one recipe, those of one rate by one call of the kernel.
 
-    Args:
-        optimizers: of networks of one kind.
-        parameters: of each, by rows.
-        gradients: of each, by rows; what has none stays.
+    Parameters and gradients are of each network, by rows; what has no gradient stays.
     """
     groups: dict[tuple[float, float], list[tuple[Optimizer, list[list[Tensor]]]]] = {}
     for one, those, their in zip(optimizers, parameters, gradients, strict=True):

@@ -116,10 +116,8 @@ class Run:
     def drawn(self, epoch: int, batches: int) -> tuple[Tensor, list[int], list[float]]:
         """Begin an epoch, and draw the batches that it visits: so many of a whole one's, in proportion.
 
-        The schedule goes on by whole epochs, however few records one visits.
-
-        Returns:
-            Rows of members, one batch after the other; the batches' sizes and weight decays.
+        Rows of members, one batch after the other; the batches' sizes and weight decays. The schedule goes on by whole
+        epochs, however few records one visits.
         """
         self.objective.start_epoch(epoch)
         self.training_mode()

@@ -66,14 +66,11 @@ class Stack:
         self._runs = []
 
     def epoch(self, plans: Sequence[tuple[int, int]]) -> list[float | ReticentError]:
-        """Visit the batches of one epoch of each run: the mean loss, or why it failed.
+        """Visit the batches of one epoch of each run, planned as for `Run.drawn`: the mean loss, or why it failed.
 
         Each network sees its own batches in its own order. Smaller ones, such as the last of an epoch, are filled up
         with records that no loss looks at; where the network mixes the records of a batch, equal ones are taken
         together.
-
-        Args:
-            plans: for each run the epoch and how many batches of it, as for `Run.drawn`.
         """
         drawn = [run.drawn(*plan) for run, plan in zip(self._runs, plans, strict=True)]
         least = self._runs[0].recipe.batch_size if self._pads else 0

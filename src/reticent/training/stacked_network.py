@@ -42,10 +42,7 @@ class StackedNetwork:
     def ask(self, state: State, x: Tensor, generators: Sequence[torch.Generator]) -> Tensor:
         """Ask K networks, at least two, about K batches ``(K, B, ...)``: logits ``float32 (K, B, C)``.
 
-        Args:
-            state: of the networks; statistics of BatchNorm in it move.
-            x: model input.
-            generators: of each network's dropout.
+        Statistics of BatchNorm in the state move; each network has a generator for its dropout.
         """
         self._draws.now = generators
         if self._layers is None:

@@ -44,16 +44,8 @@ class _Learned(NamedTuple):
 def score(spec: Learned, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by the log-odds of membership under a rule learned from references.
 
-    Args:
-        spec: the options.
-        problem: the problem; of margins without logits, what is made of margins is all that is looked at.
-        rng: draws which references are compared with, and how records are divided into folds.
-
-    Returns:
-        ``(T, N)``, in nats.
-
-    Raises:
-        TooFewReferencesError: a record has too few references of one kind for those that play the target.
+    Of margins without logits, what is made of margins is all that is looked at; `rng` draws which references are
+    compared with, and how records are divided into folds.
 
     Cost: for each group of targets, at most 8, two passes over the signals, O(P R N C) for comparisons of references
     that play the target, P for each record (P N about 150,000 at most, and P at most R by the draws), and a fit a fold

@@ -40,15 +40,11 @@ class Butterfly(Spec):
 
 
 def factored(model: nn.Module, spec: Butterfly) -> nn.Module:
-    """Put butterfly layers in place of linear layers and convolutions of a network.
+    """Put butterfly layers in place of linear layers and convolutions of a network, which is altered.
 
-    Args:
-        model: any network, which is altered; what stands in several places is replaced in all.
-        spec: which layers, and by what.
-
-    Returns: the network, or the layer that replaces it where it is one itself. Parameters of the replaced layers are
-    left out, so that ``sum(p.numel() for p in model.parameters())`` counts the entries that are not zero. Draws from
-    torch's global generator.
+    Returns: the network, or the layer that replaces it where it is one itself. What stands in several places is
+    replaced in all. Parameters of the replaced layers are left out, so that ``sum(p.numel() for p in
+    model.parameters())`` counts the entries that are not zero. Draws from torch's global generator.
 
     Raises: ModelError: a pattern matches no such layer; a matched layer cannot be replaced (grouped, other padding than
     zeros, a weight that another module uses or that is zero), or no chain of so many factors is small enough.

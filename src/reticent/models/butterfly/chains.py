@@ -52,17 +52,12 @@ def weights(chain: Chain) -> int:
 
 @cache
 def minimal(outputs: int, inputs: int, factors: int, rank: int = 1) -> Chain | None:
-    """Find the monotone chain of fewest weights; ties go to the smaller first factor.
+    """Find the monotone chain of fewest weights, by its ``(outputs, inputs)``; ties go to the smaller first factor.
 
-    Papers: Lin et al. (2021), "Deformable butterfly" (monotone chains: widths between factors go one way from inputs
-    to outputs); Le et al. (2024), "Butterfly factorization with error guarantees" (ranks; a chain is left out if two
-    neighbours could be multiplied out without more weights).
-
-    Args:
-        outputs: rows of the product.
-        inputs: its columns.
-        factors: how many there are; one is the dense matrix.
-        rank: of the blocks between neighbours.
+    Papers: Lin et al. (2021), "Deformable butterfly" (monotone chains: widths between factors go one way from inputs to
+    outputs); Le et al. (2024), "Butterfly factorization with error guarantees" (ranks, of the blocks between
+    neighbours; a chain is left out if two neighbours could be multiplied out without more weights). One factor is the
+    dense matrix.
 
     Returns: the chain, or None if there is none. Every one is ``outputs = b_1 ... b_L, inputs = c_1 ... c_L`` with
     ``c_1 ... c_(l-1)`` blocks and diagonals of ``b_(l+1) ... b_L`` in factor l, which has ``b_l`` rows and ``c_l``
@@ -96,16 +91,7 @@ def minimal(outputs: int, inputs: int, factors: int, rank: int = 1) -> Chain | N
 
 
 def within(outputs: int, inputs: int, factors: int, budget: float) -> Chain | None:
-    """Find the minimal chain of the largest rank, of the divisors of both sizes, that keeps to a budget.
-
-    Args:
-        outputs: rows of the product.
-        inputs: its columns.
-        factors: how many there are.
-        budget: the largest share of ``outputs * inputs`` that the weights may be.
-
-    Returns: the chain, or None if none keeps to it.
-    """
+    """Find the minimal chain of the largest rank, of the divisors of both sizes, whose share of weights fits."""
     for rank in sorted({*divisors(outputs), *divisors(inputs)}, reverse=True):
         chain = minimal(outputs, inputs, factors, rank)
         if chain is not None and weights(chain) <= budget * outputs * inputs:

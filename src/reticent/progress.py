@@ -10,14 +10,7 @@ Part = TypeVar("Part")
 
 
 class Far(NamedTuple):
-    """How far a step is.
-
-    Attributes:
-        step: what is done, a word or two.
-        done: parts that are.
-        total: of so many.
-        left: about how many seconds it will take from here, at the pace so far.
-    """
+    """How far a step is: parts done, of all, and about how many seconds it will take from here, at the pace so far."""
 
     step: str
     done: int

@@ -28,13 +28,7 @@ HOOKS = {
 
 
 class Flag(NamedTuple):
-    """One setting of the process.
-
-    Attributes:
-        get: reads it.
-        put: sets it.
-        value: what it is while models are made and asked.
-    """
+    """One setting of the process, and what it is while models are made and asked."""
 
     get: Callable[[], Any]
     put: Callable[[Any], object]

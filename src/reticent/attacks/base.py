@@ -24,14 +24,7 @@ Access = Literal["labels", "probabilities", "logits", "margins"]
 
 @dataclass(frozen=True, eq=False)
 class Inputs:
-    """The records themselves, as they are stored.
-
-    Attributes:
-        kind: "image", "tabular" or "tokens".
-        audited: ``(N, ...)``.
-        population: ``(Z, ...)``; empty where there is none.
-        vocabulary: for tokens, how many there are.
-    """
+    """The records themselves, as they are stored: ``(N, ...)``, and ``(Z, ...)`` of the population, or none."""
 
     kind: str
     audited: NDArray[Any]
@@ -71,7 +64,6 @@ class Problem:
     Attributes:
         signals: what M models say of N audited records.
         membership: who was trained on what, ``(M, N)``.
-        targets: models to audit ``(T,)``.
         references: models that may be learned from ``(R,)``.
         population: what the same M models say of Z records that none was trained on, or None.
         replicas: what each model's own Split-AI says of the records that it holds, ``(M, N, C)`` probabilities, NaN
@@ -79,7 +71,6 @@ class Problem:
         units: to which unit each record belongs, where units are audited; or None.
         imitators: by target, models that were trained to answer like it; or None.
         probed: by probe, what the same M models say to it of each record, ``(M, N, K)``.
-        inputs: the records themselves, or None.
     """
 
     signals: Signals
@@ -196,8 +187,6 @@ class Offer:
     """What a problem holds besides models and who was trained on what; known before any model is trained.
 
     Attributes:
-        classes: number of classes.
-        queries: how many queries of a record.
         logits: whether there are logits of the plain query, those of the population too if there is one.
         population: whether there are records that no model was trained on.
         imitators: whether models are trained to answer like the targets.
@@ -260,10 +249,7 @@ class AttackEntry:
     """One line of the table of attacks.
 
     Attributes:
-        spec: its options.
         score: ``(spec, problem, rng) -> (T, N)`` float64, finite; higher means member.
-        summary: one sentence.
-        paper: what to cite.
         access: the least that a model must answer for the default options: its predicted label, all class
             probabilities, logits, or the margin (log-odds) of the true label. No more is shown, but for what `needs`
             names.

@@ -26,13 +26,7 @@ HELD = 5
 
 
 class Group(NamedTuple):
-    """Targets that share a fit.
-
-    Attributes:
-        name: of the fit's random stream: the same whatever other targets there are.
-        targets: numbers of models ``(T,)``, of which none is a reference here.
-        references: numbers of models to learn from ``(R,)``.
-    """
+    """Targets that share a fit, and models to learn from; the name is the same whatever other targets there are."""
 
     name: tuple[str, int]
     targets: Rows

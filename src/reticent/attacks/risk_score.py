@@ -64,13 +64,7 @@ def score(spec: RiskScore, problem: Problem, rng: np.random.Generator) -> Floats
 
 @dataclass(frozen=True, eq=False)
 class Histograms:
-    """Histograms of logarithms of entropies, over equal steps.
-
-    Attributes:
-        low: where the first bin begins.
-        step: how wide each is.
-        share: of IN answers in each bin ``(B,)``, from even odds.
-    """
+    """Histograms of logarithms of entropies, over equal steps from `low` on: shares of IN answers, from even odds."""
 
     low: float
     step: float

@@ -24,12 +24,7 @@ Mask = NDArray[np.bool_]
 
 
 class Side:
-    """The IN or the OUT references of every target, on one block of n records, for one query.
-
-    Attributes:
-        count: how many references of a record a target has ``(T, n)``.
-        mean: of their margins, zero where there is none.
-    """
+    """The IN or the OUT references of targets for n records and one query: counts and mean margins ``(T, n)``."""
 
     def __init__(
         self, rows: Rows, references: Split, mask: Mask, dropped: Dropped | None = None, *, member: bool = False

@@ -102,13 +102,7 @@ class Bootstrap:
 
 @dataclass(frozen=True)
 class Variance:
-    """The variance of a mean over targets.
-
-    Attributes:
-        by_records: what redrawing the records of the same targets gives.
-        by_models: what other targets add.
-        targets: T.
-    """
+    """The variance of a mean over T targets: what redrawing their records gives, and what other targets add."""
 
     by_records: float
     by_models: float

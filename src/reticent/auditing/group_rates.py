@@ -76,8 +76,6 @@ class _Parts:
     Attributes:
         codes: each record's group ``(N,)``.
         narrow: the same in 16 bits where they suffice, which are sorted in one pass.
-        count: number of groups G.
-        records: of each group ``(G,)``.
         grouped: the groups of records sorted by group ``(N,)``.
         begin: where each of these groups begins ``(N,)``.
     """

@@ -28,13 +28,7 @@ BLOCK = 2**20
 
 @dataclass(frozen=True, eq=False)
 class MembershipProbability:
-    """One entry a record; masked where fewer than `FEWEST` targets were trained on it.
-
-    Attributes:
-        probability: mean over those targets, ``(N,)`` in [0, 1].
-        low: lower confidence limit.
-        high: upper confidence limit.
-    """
+    """Means over targets trained on a record, with confidence limits ``(N,)``; masked for fewer than `FEWEST`."""
 
     probability: Masked
     low: Masked

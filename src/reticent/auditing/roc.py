@@ -23,18 +23,7 @@ UNUSED = 0.1
 
 @dataclass(frozen=True)
 class Point:
-    """One operating point of an attack.
-
-    Attributes:
-        tpr: members found, of all members.
-        threshold: the smallest score that is called a member; infinite if nothing is.
-        realised_fpr: non-members called members, of all non-members; at most the rate that was asked for.
-        true_positives: members found.
-        false_positives: non-members called members.
-        false_positives_allowed: the largest number of them that the rate allows.
-        members: number of members.
-        non_members: number of non-members.
-    """
+    """One operating point of an attack; its threshold is the smallest score called a member, infinite if none is."""
 
     tpr: float
     threshold: float
@@ -48,13 +37,7 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class Roc:
-    """The vertices of a ROC curve, from (0, 0) to (1, 1); one for each distinct score, and the first at infinity.
-
-    Attributes:
-        thresholds: ``(V,)``, decreasing, the first infinite.
-        true_positives: ``int64 (V,)``, members at or above the threshold.
-        false_positives: ``int64 (V,)``, non-members at or above it.
-    """
+    """The vertices of a ROC curve ``(V,)``, from (0, 0) to (1, 1): counts at or above falling thresholds."""
 
     thresholds: Floats
     true_positives: Ints

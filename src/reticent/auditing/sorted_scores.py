@@ -20,13 +20,7 @@ def parted(values: NDArray[Any], chosen: Bools) -> tuple[NDArray[Any], NDArray[A
 
 @dataclass(frozen=True, eq=False)
 class Ranked:
-    """N records, the highest score first.
-
-    Attributes:
-        order: their ids ``(N,)``.
-        scores: falling.
-        members: which of them are members.
-    """
+    """N records, the highest score first: their ids, scores, and which are members."""
 
     order: Ints
     scores: Floats

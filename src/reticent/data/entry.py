@@ -78,9 +78,6 @@ class DatasetEntry:
     """One data set: what it is, where its official files come from, how they are read.
 
     Attributes:
-        name: the name that is used everywhere.
-        title: the name as it is written in a text.
-        summary: one sentence.
         records: of all official parts together.
         files: empty where the data come with a dependency.
         suggested: recipe values, and a number of models, that suit the data.

@@ -183,7 +183,6 @@ class Short(NamedTuple):
         by: who was trained: the references, or the model by its repair.
         right: share of its own records that it labels correctly.
         model: share of the members that the given model does.
-        epochs: as stated of the given model's training.
         tuning: of the repair's second training, where that has a length of its own.
     """
 

@@ -34,13 +34,7 @@ WARM = 8
 
 
 class Size(NamedTuple):
-    """What an audit is of.
-
-    Attributes:
-        models: all of them targets.
-        records: that are audited.
-        classes: whose logits are known; 0 where margins alone are.
-    """
+    """What an audit is of: models, all targets; records; classes whose logits are known, 0 where margins alone are."""
 
     models: int
     records: int

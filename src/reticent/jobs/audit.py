@@ -103,17 +103,7 @@ def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], No
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """A population that was trained and attacked.
-
-    Attributes:
-        job: what was done.
-        work: when and at what cost.
-        made: one entry a model.
-        problem: signals and membership.
-        measured: what the attacks found.
-        control: what the null control found, or None.
-        unaware: what an attacker finds who does not know of the defense, and the scores, if it was asked for.
-    """
+    """A population that was trained and attacked; `unaware` is the attacker who does not know of the defense."""
 
     job: Job
     work: Work

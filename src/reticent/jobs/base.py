@@ -53,12 +53,7 @@ Found = TypeVar("Found", bound=Told)
 
 @dataclass(frozen=True, eq=False)
 class Reported(Generic[Found]):
-    """What a verb found, and its report.
-
-    Attributes:
-        findings: the document of the report, typed.
-        files: the page and what lies beside it; the document last.
-    """
+    """What a verb found, and the files of its report, the document last."""
 
     findings: Found
     files: tuple[Path, ...]
@@ -76,11 +71,7 @@ class Reported(Generic[Found]):
 
 @dataclass(frozen=True, eq=False)
 class RecordsReported(Reported[Found]):
-    """What a verb found of every record, and its report.
-
-    Attributes:
-        records: one a record, the most exposed first.
-    """
+    """What a verb found of every record, the most exposed first."""
 
     records: Sequence[RecordRow]
 
@@ -147,12 +138,7 @@ class Pieces:
 
 
 class Work:
-    """A verb at work, or a piece of it.
-
-    Attributes:
-        started: when it began, ISO 8601.
-        seconds: by what they were spent on.
-    """
+    """A verb at work, or a piece of it: when it began (ISO 8601), and seconds by what they were spent on."""
 
     def __init__(self, stage: Callable[[str], None] | None = None, progress: Callback | None = None) -> None:
         """Start the clock."""

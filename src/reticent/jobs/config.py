@@ -54,11 +54,6 @@ class Job:
     """An audit that is checked and ready to train.
 
     Attributes:
-        config: what the user said.
-        records: the data set.
-        population: what to train.
-        attacks: their specs.
-        executor: who trains it.
         partitions: how the audited records are grouped.
         left_out: why attacks are not among them, by name, where all that fit are asked for.
         units: to which unit each audited record belongs, where units are audited; or None.

@@ -61,12 +61,7 @@ class Defense:
     """What there is to know of one defense.
 
     Attributes:
-        name: as it is asked for.
         part: the field of the recipe that it fills.
-        summary: what it does, in one sentence.
-        needs: what it must be given beside members.
-        cost: beside plain training, or a query, in words.
-        paper: what to cite.
         options: by name, a sentence and the default; the sentence begins with the allowed words where there are some.
         clashes: defenses that it cannot be combined with at the defaults or some options, and when (see `clashes`).
         inner: procedures that may be its second stage.

@@ -65,10 +65,8 @@ class Measurement:
     """What the attacks found.
 
     Attributes:
-        audits: one an attack, in the order asked for.
         scores: by attack, ``(T, N)``, higher means member.
         exposure: of every record, over the models that its margins are known of.
-        verdict: what the audits together say, as `auditing.verdict` gives it.
         epsilons: what the attacks rule out; None where members and non-members differ without the model.
         groups: what the verdict's attack finds in each group, one entry a partition.
         records: what may be said of single records; None where `epsilons` is.
@@ -78,8 +76,6 @@ class Measurement:
         near_complements: what strong attacks do not compare targets with; None where they are given all references.
         blind: how far members and non-members differ without the model, where reticent did not draw who is which.
         outweighing: the record or the model that makes much of what attacks pool over all, or None.
-        seconds: by attack, how long it took to score all targets.
-        parts: by part of the audit, how long it took.
         units: what is known of single units, where units are audited; None too where `epsilons` is.
     """
 

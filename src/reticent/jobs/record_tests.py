@@ -17,8 +17,6 @@ class TestedRecords:
     """What is known of single records.
 
     Attributes:
-        found: the findings.
-        names: the records that are named, by target and p-value.
         tests: a p-value a target and record; None where records have too few models without them.
         own: what is found of each record at its own rate, likewise.
     """

@@ -34,10 +34,6 @@ class Settings:
     """How scores are turned into numbers.
 
     Attributes:
-        seed: the master seed; an attack's stream and its bootstrap's are named after it.
-        replicates: of the bootstrap.
-        confidence: of every interval.
-        delta: of the bounds on epsilon.
         promised: the epsilon, at `delta`, that the training is said to keep, or None.
         computed: what training proves by itself of what is audited, or None.
         of_record: with units, what it proves of one record.

@@ -34,12 +34,7 @@ ARGUMENTS = ("defense", "over", "lost", "out", "progress", "stage", "note")
 
 @dataclass(frozen=True, eq=False)
 class Searched(Reported[SearchDocument]):
-    """A search that ran.
-
-    Attributes:
-        findings: what ``search.json`` holds, typed.
-        files: search.html, search.json, and the comparison that the search is.
-    """
+    """A search that ran; among its files are those of the comparison that it is."""
 
     @property
     def chosen(self) -> str | None:

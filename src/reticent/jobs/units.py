@@ -25,8 +25,6 @@ class MeasuredUnits:
     """What is known of single units.
 
     Attributes:
-        units: which records are whose.
-        exposure: of every unit.
         probability: of membership; None where too few models were trained on a unit.
         own: what is found of each unit at its own rate, likewise.
     """

@@ -48,11 +48,7 @@ def fill(model: nn.Module, state: Mapping[str, Tensor], what: str) -> None:
 
 
 class WorkingCopy(ExitStack):
-    """Scores and moves parameters; to be used as a context, outside of which their gradients are as usual.
-
-    Attributes:
-        sums: scores so far by name, of the parameters that ever had a gradient.
-    """
+    """Scores and moves parameters; to be used as a context, outside of which their gradients are as usual."""
 
     def __init__(self, parameters: Mapping[str, nn.Parameter], scoring: Scoring) -> None:
         super().__init__()

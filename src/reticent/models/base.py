@@ -23,13 +23,7 @@ Stem = Literal["cifar", "tiny", "imagenet"]
 
 @dataclass(frozen=True)
 class Input:
-    """What one record looks like to a model.
-
-    Attributes:
-        kind: "image", "tabular" or "tokens".
-        shape: the shape of one record, without the batch.
-        vocabulary: for tokens, how many there are.
-    """
+    """What one record looks like to a model: image, tabular or tokens, its shape, and how many tokens there are."""
 
     kind: str
     shape: tuple[int, ...]
@@ -55,14 +49,7 @@ class Architecture(Spec):
 
 @dataclass(frozen=True)
 class ArchitectureEntry:
-    """One line of the table.
-
-    Attributes:
-        spec: the class of its spec.
-        build: ``(spec, input, classes) -> nn.Module`` that answers logits ``(B, C)``.
-        summary: one sentence.
-        kinds: the kinds of records it takes.
-    """
+    """One line of the table: `build` makes a network of some `kinds` of records, which answers logits ``(B, C)``."""
 
     spec: type[Architecture]
     build: Callable[[Any, Input, int], nn.Module]

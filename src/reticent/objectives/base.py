@@ -80,18 +80,13 @@ class Context:
     """What an objective may know of a run of the loop, and do in it.
 
     Attributes:
-        model: the network that is trained.
-        classes: number of classes C.
         epochs: that the run is planned to have.
-        batch_size: records a step.
         members: the training records, not augmented; ``Batch.ids`` are its rows.
         reference: the defender's reference non-members; may be empty.
-        device: where all tensors lie.
         ask: stored records ``(B, ...)`` to ``float32`` logits ``(B, C)``, by the model in the mode that it is in, under
             the recipe's precision; gradients flow.
         update: one more step of the optimizer on a scalar, at the present learning rate, with the recipe's clipping.
         generator: a random stream of its own by name, on the CPU; switching a method off moves no other stream.
-        rate: the present learning rate.
         augment: stored records ``(B, ...)`` to a view of them such as the recipe trains on, drawn from a generator.
         adam: an optimizer of a network of the objective's own, at a learning rate.
         trains: which entries of a parameter are trained, booleans of its shape; None where all are.
@@ -189,15 +184,7 @@ class Objective:
 
 @dataclass(frozen=True, eq=False)
 class Tuning:
-    """A second run of the loop: a new SGD, whose rate falls by a cosine.
-
-    Attributes:
-        objective: what it minimises.
-        epochs: how many.
-        learning_rate: at the beginning.
-        momentum: of the SGD.
-        weight_decay: of the SGD.
-    """
+    """A second run of the loop: a new SGD, whose rate falls by a cosine."""
 
     objective: Objective
     epochs: int
@@ -258,14 +245,9 @@ class ObjectiveEntry:
     """One line of the table.
 
     Attributes:
-        spec: the class of its spec.
         build: from a spec to the objective that the loop calls.
-        summary: one sentence.
         per_record: the loss is a mean of terms of single records; DP-SGD refuses others.
         off: options under which it is plain training to the bit.
-        paper: what to cite.
-        cost: beside plain training, in words.
-        needs: what it must be given.
         check: raises a `SpecError` for options that have no meaning with so many classes.
         check_kind: raises an `InputError` for a kind of records (image, tabular, tokens) that it cannot be used with.
         between_epochs: what it adds comes between two epochs of one run of the loop, so that one epoch lacks it.

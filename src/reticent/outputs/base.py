@@ -21,7 +21,6 @@ class Context:
 
     Attributes:
         ask: stored records ``(B, ...)`` to the model's own logits ``float64 (B, C)``, in eval mode.
-        classes: number of classes C.
         prepare: what a record looks like, and how it becomes model input.
         members: the model's training records.
         reference: the defender's reference non-members; may be empty.
@@ -45,12 +44,8 @@ class OutputEntry:
     """One line of the table.
 
     Attributes:
-        spec: the class of its spec.
         build: from a spec and a model's context to the function that its answers go through.
-        summary: one sentence.
-        paper: what to cite.
         cost: a query, in words.
-        needs: what it must be given.
         more: what some of its options need besides.
         reads_members: whether answers depend on the members otherwise than through the model, given the options.
         check: raises a `SpecError` for options that have no meaning with so many classes.

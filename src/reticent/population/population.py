@@ -77,12 +77,7 @@ class SignalsRun(Spec):
 
 @dataclass(frozen=True, eq=False)
 class Imitated:
-    """What the models of a population imitate.
-
-    Attributes:
-        spec: how.
-        answers: logits that the imitated model gave to the audited records, ``float32 (N, C)``.
-    """
+    """What the models of a population imitate: one model's logits ``float32 (N, C)`` of the audited records."""
 
     spec: Imitating
     answers: NDArray[np.float32]
@@ -93,10 +88,7 @@ class Population:
     """M models by one recipe on the rows of one membership.
 
     Attributes:
-        recipe: how each model is made.
-        records: the data set.
         roles: which records serve for what; the membership's columns are ``roles.audited``.
-        membership: who trains on what.
         seed: the master seed; model m draws from the streams named ``("model", m, ...)``.
         queries: the views of each record that the signals hold.
         watch: note each model's accuracy on its own non-members after every epoch, in the training run's log.

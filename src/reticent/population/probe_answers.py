@@ -23,13 +23,9 @@ class Probed:
     """One model, and the records that it is asked about.
 
     Attributes:
-        network: in eval mode.
-        examples: the audited records.
         prepare: from stored records to model input.
-        classes: number of classes.
         seed: the population's: what is drawn for a probe is the same for every model.
         others: the population's records, which no model sees.
-        recipe: of the model.
         output: what the answers go through; None for probes of labels, which it does not change.
     """
 

@@ -28,12 +28,7 @@ ANSWERS = "answers"
 
 
 class Asker:
-    """Asks the models of one population.
-
-    Attributes:
-        audited: the audited records, on the device.
-        others: those of the population role.
-    """
+    """Asks the models of one population about its audited records, and those of the population role."""
 
     def __init__(self, population: Population, device: str) -> None:
         self.population, self.device = population, torch.device(device)

@@ -29,9 +29,6 @@ class Progress:
     """How far a population is.
 
     Attributes:
-        done: models made or found.
-        total: models M.
-        found: how many were finished before.
         seconds: since the start.
         left: seconds that the rest will take at the pace so far, or None before the first model.
         accuracy: mean accuracy on non-members so far, or None.

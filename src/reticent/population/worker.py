@@ -44,7 +44,6 @@ class Made:
     """What is known of one model once it is made.
 
     Attributes:
-        model: its row.
         training: the id of the run that holds its weights.
         signals: the id of the run that holds its signals.
         facts: what was measured when it was trained and asked.

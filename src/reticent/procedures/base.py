@@ -32,9 +32,7 @@ class Trained:
     Attributes:
         model: the network, in eval mode.
         initial: its state before the first step, by name; empty where the procedure cannot know it.
-        history: losses by epoch.
         artefacts: what else the procedure made, such as masks or scores.
-        facts: what else there is to say.
     """
 
     model: nn.Module
@@ -46,12 +44,7 @@ class Trained:
 
 @dataclass(frozen=True, eq=False)
 class Before:
-    """What is known of a run of the store that a repair goes on from, beside the state that it left.
-
-    Attributes:
-        history: losses by epoch.
-        artefacts: what else it made.
-    """
+    """What is known of a run of the store that a repair goes on from, beside the state that it left."""
 
     history: History
     artefacts: Mapping[str, Tensor] = field(default_factory=dict)
@@ -62,12 +55,7 @@ class ProcedureEntry:
     """One line of the table.
 
     Attributes:
-        spec: the class of its spec.
         train: ``(recipe, materials, streams) -> Trained``.
-        summary: one sentence.
-        paper: what to cite.
-        cost: beside plain training, in words.
-        needs: what it must be given.
         proves: it proves an epsilon, which holds for answers that depend on the members through the model alone.
         unproved: why models of a recipe have no epsilon although a part of it could prove one; empty where none could.
         check: raises a `SpecError` for a recipe that the procedure cannot follow: why, and what to use instead.

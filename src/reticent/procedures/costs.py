@@ -23,11 +23,7 @@ FEW = 4
 
 
 class Costs:
-    """Measures the stages of one training, one after the other.
-
-    Attributes:
-        stages: what they took, in order.
-    """
+    """Measures the stages of one training, one after the other."""
 
     def __init__(self, device: torch.device) -> None:
         self._device = device

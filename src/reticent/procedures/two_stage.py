@@ -70,10 +70,8 @@ class First:
     """What is known of the first training.
 
     Attributes:
-        initial: the state before it.
         history: None where it lies outside: the model was given.
         early: the state after the epoch that was to be kept; empty without one.
-        notices: what its objective has to say.
     """
 
     initial: dict[str, Tensor]
@@ -88,8 +86,6 @@ class SetBack:
 
     Attributes:
         start: where the second training begins, and what it must not move.
-        facts: what there is to say of it.
-        artefacts: what is kept beside the weights.
         trains: there is something left to train.
         history: of what was trained between the two; None where nothing was.
     """

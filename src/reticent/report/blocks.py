@@ -278,8 +278,6 @@ class Table(Shown):
     """A table; a page's can be sorted, searched, and filtered by columns of text.
 
     Attributes:
-        title: what it shows, for those who cannot see it.
-        columns: its heads.
         rows: its lines, each with a cell a column; the first names it.
         key: its name in the page.
         strong: the line that stands out.
@@ -345,9 +343,7 @@ class Report:
     Attributes:
         title: of the page's window.
         brand: what kind of page it is.
-        blocks: what it says.
         files: where the same numbers are, for the foot of the page.
-        version: of reticent, that wrote it.
         section: its heading in Markdown; by default `brand`.
     """
 

@@ -145,13 +145,7 @@ FORMS = (AUDIT, COMPARISON, SEARCH, HARDEN, WEIGHTS, LAYERS, RECORD_LIST, RANKIN
 
 @dataclass(frozen=True)
 class Output:
-    """A folder that was taken for a report.
-
-    Attributes:
-        folder: where the report goes.
-        form: of the report.
-        kind: "html", or "md" for a section in Markdown too.
-    """
+    """A folder that was taken for a report; of kind "md" it has a section in Markdown too."""
 
     folder: Path
     form: Form

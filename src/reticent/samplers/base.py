@@ -47,7 +47,6 @@ class Known:
     Attributes:
         y: labels of the members ``int64 (n,)``, on the CPU.
         epochs: that the run is planned to have.
-        weight_decay: the recipe's.
         scores: memorisation ``float64 (n,)``, on the CPU; None for samplers that ask for none.
     """
 
@@ -82,17 +81,7 @@ Epochs = Callable[[int], list[Group]]
 
 @dataclass(frozen=True)
 class SamplerEntry:
-    """One line of the table.
-
-    Attributes:
-        spec: the class of its spec.
-        build: from a spec and what is known to what each epoch visits.
-        summary: one sentence.
-        paper: what to cite.
-        cost: beside plain training, in words.
-        scored: it goes by memorisation scores; its spec is a `Scored`.
-        needs: what it must be given beside members: nothing.
-    """
+    """One line of the table; one that is `scored` goes by memorisation scores, and its spec is a `Scored`."""
 
     spec: type[Spec]
     build: Callable[[Any, Known], Epochs]

@@ -31,13 +31,7 @@ ENTRIES = ("weight", "bias", "running_mean", "running_var")
 
 @dataclass(frozen=True)
 class Slice:
-    """A part of one parameter or buffer.
-
-    Attributes:
-        name: of the parameter or buffer.
-        axis: along which the part is cut out.
-        places: along it.
-    """
+    """A part of one parameter or buffer: places along an axis."""
 
     name: str
     axis: int

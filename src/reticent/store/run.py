@@ -28,7 +28,6 @@ class Problem:
     """What is wrong with one file of a run.
 
     Attributes:
-        file: its name.
         what: what is wrong, behind the name: "is missing".
         passing: it may pass, since the file cannot be read now; the run is not corrupt by that.
     """
@@ -43,13 +42,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class Run:
-    """A finished run.
-
-    Attributes:
-        folder: where it lies.
-        files: names of files to their SHA-256.
-        facts: what the maker wrote of the run.
-    """
+    """A finished run: its folder, the SHA-256 of each of its files, and what its maker wrote of it."""
 
     folder: Path
     files: Mapping[str, str]

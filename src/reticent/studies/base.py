@@ -54,7 +54,6 @@ class Setting:
 
     Attributes:
         key: unique in its scale.
-        label: in words.
         base: options that hold for all that is trained: keys of `AuditConfig` or `Recipe`, dotted where they are deep.
         options: what the study's own measurement asks for.
         published: the group of the published tables that stand beside its numbers.
@@ -76,13 +75,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is trained.
-
-    Attributes:
-        settings: in the order of the tables.
-        seeds: how many seeds, from 0; each draws roles, memberships and initial weights anew.
-        about: what it takes, in words.
-    """
+    """How much is trained; each seed draws roles, memberships and initial weights anew."""
 
     settings: tuple[Setting, ...]
     seeds: int
@@ -97,7 +90,6 @@ class Found:
         rows: names of the table's rows, in order, each with a word on what it is.
         numbers: by name (of a row, or of a contrast between rows) and metric.
         panels: drawings of this setting and seed alone.
-        notes: sentences that a reader must know.
     """
 
     rows: dict[str, str] = field(default_factory=dict)
@@ -156,12 +148,9 @@ class Bench:
     """What a study measures with: one setting and one seed, its records, and populations that are trained or found.
 
     Attributes:
-        setting: what is trained.
         seed: of roles, memberships and models.
-        records: the setting's data.
         machine: keys of `AuditConfig` that say where and how to run: ``store``, ``workers``, ``device``.
         folder: for what a measurement keeps.
-        work: whom to tell.
     """
 
     setting: Setting
@@ -203,7 +192,6 @@ class Claim:
 
     Attributes:
         key: unique in the study.
-        text: the claim, in our words.
         source: where the paper says it.
         rule: what makes it reproduced or not, in words; it was written before anything was measured.
         parts: the numbers that it rests on, of all settings of the results that it is given: those of one kind of
@@ -231,14 +219,8 @@ class Study:
     """A paper's table or figure as one command.
 
     Attributes:
-        name: as it is asked for.
-        title: what it asks, in one sentence.
-        paper: what to cite.
         scales: by name; `tiny` ends within minutes on two cores.
         measure: measures one setting with one seed.
-        columns: of the tables.
-        claims: in order.
-        published: the paper's own numbers.
         draw: makes the figures of a setting.
         caution: sentences on what no scale of this study can say.
         over: what is redrawn for the intervals of one seed, in words; by default as `collect` does it.

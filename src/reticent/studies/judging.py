@@ -30,7 +30,6 @@ class Part:
     """One number that a claim stands on.
 
     Attributes:
-        label: what it is, in words.
         number: over seeds; None where this scale does not measure it.
         yes_above: "yes" if the whole interval lies above this, and the number itself is at least `no_below`.
         no_below: "no" if the whole interval lies below this; asked first.

@@ -78,8 +78,6 @@ class Measured:
         measures: by metric: ``accuracy`` and ``loss`` of non-members, ``accuracy_members`` and ``loss_members``,
             ``gap`` (loss minus loss_members), and for each attack ``auc_NAME`` and, at the rate asked for,
             ``tpr_NAME_RATE``.
-        made: one a model.
-        notices: what there is to say of its models, and of how many.
         scores: of each attack ``(T, N)``.
     """
 

@@ -35,15 +35,7 @@ CORRECTNESS = "correctness"
 
 @dataclass(frozen=True)
 class Metric:
-    """A number of a population.
-
-    Attributes:
-        label: the head of its column.
-        form: how it is written.
-        name: what it is called in a sentence.
-        least: the smallest difference that matters; 0 where differences are not judged.
-        lower: less is better.
-    """
+    """A number of a population; `least` is the smallest difference that matters, 0 where differences are not judged."""
 
     label: str
     form: Form = "number"

@@ -31,7 +31,6 @@ class Estimate:
     """A number of one seed.
 
     Attributes:
-        value: the number.
         error: its standard error over models and records; 0 where it is not known.
         freedom: degrees of freedom of the error.
         partial: the error leaves out something that another seed would draw anew, networks or records.

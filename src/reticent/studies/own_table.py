@@ -23,14 +23,7 @@ ONE_IN = 5
 
 @dataclass(frozen=True, eq=False)
 class OwnTable:
-    """A table that takes the place of a scale's.
-
-    Attributes:
-        key: of the setting, and of the folder of what is found.
-        called: its name, in words.
-        dataset: what stands for it in a configuration.
-        records: its records.
-    """
+    """A table that takes the place of a scale's; its `key` is that of the setting, and of the folder of results."""
 
     key: str
     called: str

@@ -41,13 +41,7 @@ PARTS = "parts"
 
 @dataclass(frozen=True, eq=False)
 class Studied(Reported[StudyDocument]):
-    """A study that ran.
-
-    Attributes:
-        findings: what ``study.json`` holds, typed.
-        files: the page, the section, the figures and the numbers.
-        results: the numbers by setting, row and metric.
-    """
+    """A study that ran, with its numbers by setting, row and metric."""
 
     results: Results
 

@@ -25,11 +25,9 @@ class Materials:
     """What one model is trained from.
 
     Attributes:
-        members: its training records.
         validation: records to choose an epoch by; may be empty.
         reference: the defender's reference non-members; may be empty.
         prepare: from stored records to model input.
-        classes: number of classes C.
         watched: records whose accuracy is noted after every epoch; they have no part in the training.
         start: where training begins, and what it must not move; by default a fresh initialisation, all of it trained.
         memorisation: how far each member is memorised, where the recipe's sampler asks for it.

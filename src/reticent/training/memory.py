@@ -11,11 +11,7 @@ from reticent import resident
 
 @dataclass
 class Peak:
-    """What was measured.
-
-    Attributes:
-        bytes: the growth, or None where the system cannot tell; filled in when the work ends.
-    """
+    """By how many bytes memory grew, filled in when the work ends; None where the system cannot tell."""
 
     bytes: int | None = None
 

@@ -33,12 +33,7 @@ def usable(kernel: str) -> bool:
 
 
 class Optimizer:
-    """What the loop needs of an optimizer.
-
-    Attributes:
-        rate: the learning rate of the next step.
-        fused: it takes its steps by a kernel.
-    """
+    """What the loop needs of an optimizer; a `fused` one takes its steps by a kernel."""
 
     def __init__(
         self, parameters: Sequence[nn.Parameter], rate: float, weight_decay: float, kernel: str, moments: int

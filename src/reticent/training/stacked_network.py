@@ -27,11 +27,7 @@ EACH_BY_ITSELF = (nn.ReLU, nn.LeakyReLU, nn.GELU, nn.SiLU, nn.ELU, nn.Tanh, nn.S
 
 
 class StackedNetwork:
-    """Answers of several networks of one architecture, in training mode.
-
-    Attributes:
-        mixes: a record's answer depends on the others of its batch, as through BatchNorm.
-    """
+    """Answers of several networks of one form, in training mode; `mixes`: each depends on its batch's others."""
 
     def __init__(self, network: nn.Module, classes: int) -> None:
         self._network, self._classes, self._draws = network, classes, _Draws()

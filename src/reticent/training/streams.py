@@ -16,8 +16,6 @@ class Streams:
     """Separate streams for initialisation, data order, augmentation, dropout and noise of one model.
 
     Attributes:
-        seed: the master seed.
-        model: the model's row.
         path: names of the part of a procedure that the streams serve, such as ("sub-model", 3); empty for all of it.
     """
 

@@ -12,12 +12,7 @@ Counts = NDArray[np.int64]
 
 
 class Logs(NamedTuple):
-    """Ratios as logarithms of their size, and their signs.
-
-    Attributes:
-        size: ``(N, Q)`` of one target, or ``(T, n, Q)`` of a block.
-        negative: of the same shape; None where no ratio can be negative.
-    """
+    """Ratios as logarithms of their size ``(..., Q)``, and which are negative; None where none can be."""
 
     size: Floats
     negative: NDArray[np.bool_] | None

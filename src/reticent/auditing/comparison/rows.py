@@ -28,8 +28,6 @@ class MeasuredAttack:
     """What one attack finds under one recipe, with the replicates of it.
 
     Attributes:
-        name: of the attack.
-        scores: ``(T, N)``.
         replicates: of its AUC, and of its TPR if that is measurable.
         observed: by column of the replicates, each target's value ``(T,)``.
         estimates: by column, the mean over targets with its interval.
@@ -47,8 +45,6 @@ class MeasuredRow:
     """One recipe, with the replicates that its pairs need.
 
     Attributes:
-        scores: what was given.
-        attacks: what each attack finds.
         strongest: by column, the attack that finds most; it is chosen on the audited records.
         accuracy: of members and of non-members, over targets; None if it is not known.
     """

@@ -17,7 +17,6 @@ class RowScores:
     """One row's part in a comparison.
 
     Attributes:
-        name: of the row.
         scores: by attack, ``(T, N)``; higher means member.
         members: booleans ``(T, N)``: the targets' rows of the membership.
         correct: booleans ``(T, N)``, whether each target is right on each record; None if it is not known.
@@ -25,7 +24,6 @@ class RowScores:
         matches: names of the rows whose accuracy a control has, or of the row whose models these are; of the baseline,
             names of the rows that it stands beside by itself, since nothing earlier is as accurate.
         runs: what names the models, so that rows of the same ones are known; None if it is not known.
-        models: how many there are.
         unlearned: how many of them are known not to have learned.
         unequal: who is a member of them depends on more than chance.
     """

@@ -33,7 +33,6 @@ class Entry:
     """One method.
 
     Attributes:
-        spec: its options.
         bound: a lower confidence limit of one target's epsilon, ``bound(spec, groups, delta, alpha, rng)``: above the
             true epsilon with probability alpha at most; at least 0, which says nothing, and finite.
         assumes: what must hold for the bound to hold, for people.

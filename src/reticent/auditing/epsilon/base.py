@@ -22,12 +22,7 @@ from reticent.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """One target's scores, each group in ascending order.
-
-    Attributes:
-        members: ``(m,)``.
-        non_members: ``(n,)``.
-    """
+    """One target's scores, each group in ascending order."""
 
     members: Floats
     non_members: Floats

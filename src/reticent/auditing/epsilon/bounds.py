@@ -41,12 +41,7 @@ def combined(bounds: Sequence[float]) -> float:
 
 @dataclass(frozen=True, eq=False)
 class Epsilons:
-    """What an audit says of epsilon.
-
-    Attributes:
-        attacks: the bounds by each attack.
-        overall: the bound over all attacks, without its sentence (`say.epsilon`).
-    """
+    """What an audit says of epsilon: by each attack, and over all, without its sentence (`say.epsilon`)."""
 
     attacks: dict[str, EpsilonBounds]
     overall: EpsilonAudit

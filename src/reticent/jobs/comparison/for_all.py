@@ -19,11 +19,7 @@ from reticent.spec import text
 
 
 class ForAll:
-    """Prepares jobs with the values that hold for all rows; loads the records once.
-
-    Attributes:
-        values: these values, by key of a configuration.
-    """
+    """Prepares jobs with the values that hold for all rows, by key of a configuration; loads the records once."""
 
     def __init__(self, values: Options) -> None:
         self.values = dict(values)

@@ -32,7 +32,6 @@ class Asked:
         others: non-members for the audit, or None.
         reference: non-members for the repair, or None.
         dataset: one data set, whose rows the three are; or None.
-        reading: how to read the columns of tables, or the pictures of folders.
         mean: for pictures, what the model's inputs were normalised by, with `std`; one number a channel.
     """
 

@@ -25,8 +25,6 @@ class Marked:
         mask: by parameter name, True where a weight is rewound; on the CPU.
         scores: by parameter name, what the mask is from; empty where it is from no scores.
         unused: names of parameters that never have a gradient; none of their weights is marked.
-        facts: counts, and how scoring went.
-        notices: sentences for the report.
     """
 
     mask: dict[str, Tensor]

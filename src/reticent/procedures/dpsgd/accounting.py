@@ -34,12 +34,7 @@ FAILURES = (ArithmeticError, RuntimeError, ValueError, MemoryError)
 
 @dataclass(frozen=True)
 class Spent:
-    """An upper bound of epsilon.
-
-    Attributes:
-        epsilon: the bound.
-        source: which accountant it comes from, "prv" or "rdp".
-    """
+    """An upper bound of epsilon, and the accountant that it comes from: prv or rdp."""
 
     epsilon: float
     source: str
@@ -51,7 +46,6 @@ class Steps:
 
     Attributes:
         rate: with which probability a record is in a step, above 0 and at most 1.
-        count: number of steps.
         delta: of the (epsilon, delta) to bound.
     """
 

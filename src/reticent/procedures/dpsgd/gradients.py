@@ -25,11 +25,7 @@ AT_ONCE = 2**27
 
 @dataclass(frozen=True, eq=False)
 class Written:
-    """Gradients that are written down.
-
-    Attributes:
-        each: ``float32 (B, ...)``.
-    """
+    """Gradients that are written down, ``float32 (B, ...)``."""
 
     each: Tensor
 

@@ -28,10 +28,8 @@ class Choice:
     """What is trained again.
 
     Attributes:
-        names: of all stages, in forward order.
         first: index of the first stage that is trained again; those before it stay.
         onset: what was measured, where it was.
-        notices: sentences.
     """
 
     names: tuple[str, ...]

@@ -108,7 +108,6 @@ class Views:
     Attributes:
         networks: the K sub-models, in eval mode.
         assigned: non-models of each member ``(n, L)``, on the device.
-        classes: number of classes C.
     """
 
     networks: Sequence[nn.Module]

@@ -36,7 +36,7 @@ def score(spec: AttackP, problem: Problem, rng: np.random.Generator) -> Floats:
 
 
 def _margins(signals: Signals, models: Rows) -> Floats:
-    parts = [np.asarray(signals.margins[models, block])[:, :, 0] for block in signals.blocks()]
+    parts = [signals.plain(block, models) for block in signals.blocks()]
     return np.concatenate(parts, axis=1).astype(np.float64)
 
 

@@ -32,9 +32,10 @@ def score(spec: Confidence, problem: Problem, rng: np.random.Generator) -> Float
 
     Cost: O(T N); with class-wise thresholds that of `thresholds.score`, and 8 bytes a model and record.
     """
-    blocks, margins = problem.signals.blocks(2 * problem.signals.queries), problem.signals.margins
+    signals = problem.signals
+    blocks = signals.blocks(2 * signals.queries)
     return thresholds.score(
-        problem, spec.threshold, lambda models: ((block, margins[models, block][:, :, 0]) for block in blocks)
+        problem, spec.threshold, lambda models: ((block, signals.plain(block, models)) for block in blocks)
     )
 
 

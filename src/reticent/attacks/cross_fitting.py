@@ -51,7 +51,7 @@ def words(problem: Problem, rng: np.random.Generator, models: Rows | None = None
     salt = rng.integers(2**63, size=problem.signals.models, dtype=np.uint64)[rows, None]
     result = np.empty(problem.signals.records, dtype=np.uint64)
     for block in problem.signals.blocks():
-        bits = np.asarray(problem.signals.margins[rows, block], dtype=np.float64)[:, :, 0].copy().view(np.uint64)
+        bits = problem.signals.plain(block, rows).astype(np.float64).view(np.uint64)
         result[block] = mixed(mixed(bits + salt).sum(axis=0, dtype=np.uint64))
     if problem.units is None:
         return result

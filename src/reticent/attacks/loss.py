@@ -31,7 +31,7 @@ def score(spec: Loss, problem: Problem, rng: np.random.Generator) -> Floats:
     scores = scratch.zeros(problem.shape)
 
     def scored(block: slice) -> None:
-        scores[:, block] = log_probability(problem.signals.margins[problem.targets, block][:, :, 0])
+        scores[:, block] = log_probability(problem.signals.plain(block, problem.targets))
         scratch.release(scores)
 
     threads.each(scored, problem.signals.blocks(2 * problem.signals.queries), scores.size, step="scores")

@@ -181,7 +181,7 @@ def _groups(signals: Signals, inside: Bools) -> tuple[_Group, _Group]:
     moments = np.empty((2, 2, 2, signals.records))
 
     def seen(block: slice) -> None:
-        margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
+        margins = np.asarray(signals.plain(block), np.float64)
         for i, values in enumerate((margins, np.exp(log_probability(margins)))):
             for group, chosen in enumerate((inside[:, block], ~inside[:, block])):
                 mean = np.where(chosen, values, 0.0).sum(axis=0) / np.maximum(counts[group][block], 1)

@@ -82,7 +82,7 @@ def _scores(signals: Signals, eligible: Bools, count: int, targets: Ints, rng: n
     """Score every record from equally many models without it ``(T, n)``."""
     scores = scratch.zeros((len(targets), signals.records))
     for block in signals.blocks():
-        margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
+        margins = np.asarray(signals.plain(block), np.float64)
         counts = np.full(margins.shape[1], count)
         scores[:, block] = residuals(margins, eligible[:, block], counts, targets, rng.random(margins.shape))
         scratch.release(scores)

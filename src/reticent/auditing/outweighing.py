@@ -39,14 +39,14 @@ def outweighing(signals: Signals, membership: Bools, exposed: Exposure, ids: Int
             return Outweighing(share=share, model=at)
         alone = _apart(signals, membership, exposed, slice(at, at + 1))[:, 0]
         model = int(np.abs(alone).argmax())
-        margin = float(np.asarray(signals.margins[[model], at : at + 1])[0, 0, 0])
+        margin = float(signals.plain(slice(at, at + 1), [model])[0, 0])
         return Outweighing(share=share, record=int(ids[at]), model=model, margin=margin)
     return None
 
 
 def _apart(signals: Signals, membership: Bools, exposed: Exposure, block: slice) -> Floats:
     """Return how far margins ``(M, n)`` are from the mean of their record's models of the same kind."""
-    margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
+    margins = np.asarray(signals.plain(block), np.float64)
     return np.asarray(
         margins - np.where(membership[:, block], exposed.mean_in.data[block], exposed.mean_out.data[block])
     )

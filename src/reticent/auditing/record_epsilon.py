@@ -42,7 +42,7 @@ def record_epsilon(
     first, second = order[: len(order) // 2], order[len(order) // 2 :]
     best: tuple[float, int, float, Floats] | None = None
     for block in signals.blocks():
-        margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, :, 0]
+        margins = np.asarray(signals.plain(block), np.float64)
         distance, threshold = _seen(margins[first], membership[first, block])
         at = int(np.argmax(distance))
         if math.isfinite(distance[at]) and (best is None or distance[at] > best[0]):

@@ -88,7 +88,7 @@ def record_pvalues(
         scratch.release(found, membership)
 
     for block in signals.blocks():
-        margins = np.asarray(signals.margins[:, block])[:, :, 0]
+        margins = signals.plain(block)
         compare(block.start, margins, rng.random(margins.shape))
     if ranked:
         return RecordPValues(RecordMethod.RANK, found, counts)

@@ -44,7 +44,7 @@ def check(problem: Problem) -> None:
 def _standardised(problem: Problem) -> tuple[Floats, Floats, Bools]:
     """Give answers ``(M, n)`` of size 1 and membership of standard deviation 1; and which rows are of both kinds."""
     some = slice(min(problem.signals.records, MOST_NUMBERS // problem.signals.models))
-    said = np.asarray(problem.signals.margins[:, some])[:, :, 0].astype(np.float64)
+    said = problem.signals.plain(some).astype(np.float64)
     said -= said.mean(axis=0)
     said -= said.mean(axis=1, keepdims=True)
     said /= np.maximum((said**2).sum(axis=1, keepdims=True), TINY) ** 0.5

@@ -20,7 +20,7 @@ def correct(signals: Signals, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     result = np.empty((len(rows), signals.records), dtype=np.bool_)
     if signals.logits is None:
         for block in signals.blocks():
-            result[:, block] = signals.margins[rows, block][:, :, 0] > 0
+            result[:, block] = signals.plain(block, rows) > 0
         return result
     for block in signals.blocks(2 * signals.classes):
         result[:, block] = hits(signals.logits[rows, block], signals.labels[block])

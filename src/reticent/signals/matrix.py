@@ -218,9 +218,13 @@ class Signals:
         """The most that is known of what models say: logits or, without any, margins."""
         return self.margins if self.logits is None else self.logits
 
+    def plain(self, records: slice, models: Any = slice(None)) -> NDArray[Any]:
+        """Read the margins of the plain query ``(K, n)``, of some records by all models or some."""
+        return np.asarray(self.margins[models, records])[:, :, 0]
+
     def of_model(self, model: int) -> NDArray[Any]:
         """Read the margins of one model, of the plain query ``(N,)``."""
-        return np.concatenate([self.margins[[model], block][0, :, 0] for block in self.blocks()])
+        return np.concatenate([self.plain(block, [model])[0] for block in self.blocks()])
 
     def among(self, ids: NDArray[np.int64]) -> "Signals":
         """Keep some of the records ``(K,)``, in their order; all of them stay where they are."""

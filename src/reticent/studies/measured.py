@@ -110,7 +110,7 @@ def measure(bench: Bench, name: str, job: Job, about: str = "", *, attacked: boo
         right = correct(seen, problem.targets)
         losses = np.empty(members.shape)
         for block in seen.blocks():
-            losses[:, block] = -log_probability(np.asarray(seen.margins[problem.targets, block])[:, :, 0])
+            losses[:, block] = -log_probability(seen.plain(block, problem.targets))
         scored = {spec.method: score(spec, problem, bench.seed) for spec in (job.attacks if attacked else ())}
     weights = record_weights(job, bench.seed, members)
     measures = averages(right, losses, members, weights)

@@ -44,7 +44,7 @@ def walk(problem: Problem, floor: float, features: slice) -> Iterator[tuple[slic
         inside = problem.membership.matrix[:, block][references]
         near = _nearness(problem, block, np.exp(logs), inside, floor)
         near[np.arange(count), at_references] = 0.0
-        margins = np.asarray(problem.signals.margins[models, block])[:, :, 0].astype(np.float64)
+        margins = problem.signals.plain(block, models).astype(np.float64)
         sums = leave_one_out.Sums(Split(near.reshape(count, -1)))
         dropped = balance.dropped(block, inside)
         for row, place in enumerate(places):

@@ -78,7 +78,7 @@ def told_apart(ready: Ready, made: Sequence[Made], store: Store) -> Baseline | N
     signals, _ = stored_signals.signals(ready.before, store, made)
     mean = np.empty((signals.records, 1))
     for block in signals.blocks():
-        mean[block, 0] = np.asarray(signals.margins[:, block], dtype=np.float64)[..., 0].mean(axis=0)
+        mean[block, 0] = np.asarray(signals.plain(block), np.float64).mean(axis=0)
     row, records, ids = ready.membership.matrix[ready.target], ready.sorted.records, ready.before.roles.audited
     return blind_baseline(row[None], signals.labels, records, ids, Settings.of(ready.config), mean)
 

@@ -36,11 +36,11 @@ def drift(models, rng):
     return rng.random((models, RECORDS)) < 0.5 + 0.4 * np.sign(age * late) * np.abs(age * late) ** 0.5
 
 
-def told(membership, confidence, leak=0.0, seed=0):
+def told(membership, confidence, leak=0.0, seed=0, **who):
     rng = np.random.default_rng(seed)
     easy = rng.normal(0, 1.5, RECORDS)
     margins = easy + confidence[:, None] + rng.normal(size=membership.shape) + leak * membership
-    problem = Problem.make(Signals.from_margins(margins, np.arange(RECORDS) % 10), membership)
+    problem = Problem.make(Signals.from_margins(margins, np.arange(RECORDS) % 10), membership, **who)
     told = problem.signals.of_model
     return overall_confidence(told, membership, problem.targets, compared(problem)), problem
 
@@ -54,6 +54,39 @@ def test_models_of_records_by_chance_are_seldom_called_alike(kind, models):
         found, _ = told(fair(kind, models, rng), rng.normal(0, 1 / 3, models), leak=1.0, seed=seed)
         called += found is not None
     assert called <= 2
+
+
+@pytest.mark.parametrize("models", [7, 13])
+@pytest.mark.parametrize("kind", ["coins", "halves", "persons"])
+def test_one_model_of_records_by_chance_is_seldom_called(kind, models):
+    called = 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        confidence = rng.normal(0, 1 / 3 if kind == "halves" else 1, models)
+        found, _ = told(fair(kind, models, rng), confidence, leak=1.0, seed=seed, targets=[0])
+        called += found is not None
+    assert called <= 2
+
+
+def test_one_model_of_newer_records_is_called():
+    for seed in range(5):
+        found, _ = told(drift(13, np.random.default_rng(seed)), np.linspace(-1, 1, 13), seed=seed, targets=[0])
+        assert found > 0.6
+
+
+def test_references_that_are_not_audited_are_looked_at():
+    matrix = drift(16, np.random.default_rng(0))
+    who = {"targets": [0, 1, 14, 15], "references": range(2, 14)}
+    assert told(matrix, np.linspace(-1, 1, 16), **who)[0] > 0.6
+    assert told(matrix, np.zeros(16), leak=2.0, **who)[0] is None
+
+
+def test_models_are_as_sure_as_each_other_whatever_the_holders_of_a_record_memorised():
+    """Fewer hold the records of the last four models, so the mean over all models says less of these."""
+    rng = np.random.default_rng(0)
+    new, late = np.arange(RECORDS) % 2 == 0, np.arange(12)[:, None] > 7
+    matrix = rng.random((12, RECORDS)) < np.where(new == late, 0.8, 0.2)
+    assert told(matrix, np.zeros(12), leak=3.0)[0] is None
 
 
 @pytest.mark.parametrize("leak", [0.0, 2.0])

@@ -5,23 +5,26 @@ models are surer of everything, and were trained on a window that moves, the mod
 than the others, or less sure, without having memorised it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
 
+from reticent import seeds
 from reticent.arrays import Bools, Floats, Ints
 
 RECORDS = 2**13
 """Records that are looked at, evenly spaced."""
 TARGETS = 64
 """Audited models that are looked at."""
-PAIRS = 256
+PAIRS = 128
 """Members, and non-members, of a model that are compared with each other, evenly spaced by their scores."""
 MATERIAL = 0.01
 """An AUC that is so far from one half would matter."""
 FAR = 2.0
-"""Standard errors from one half, by the spread over targets, that it lies as well."""
+"""Standard errors from one half that it lies as well: by the spread over targets, or of one over exchanged records."""
+EXCHANGED = 99
+"""How often a single target's membership is exchanged among the records."""
 
 
 def overall_confidence(
@@ -52,29 +55,40 @@ def overall_confidence(
     sure, spread = _confidence(answers - answers.mean(axis=0), ~inside)
     if not spread > 0:
         return None
-    areas = []
+    areas, errors = [], []
     for at in np.unique(np.linspace(0, len(targets) - 1, min(len(targets), TARGETS)).astype(np.int64)):
         target, others = targets[at], references[at]
-        member, held = inside[target], inside[others].astype(np.float64)
+        held = inside[others].astype(np.float64)
         holders = held.sum(axis=0)
         compared = (holders > 0) & (holders < len(others))
-        member, holders = member[compared], holders[compared]
-        if not 0 < np.count_nonzero(member) < len(member):
+        if not 0 < np.count_nonzero(inside[target, compared]) < np.count_nonzero(compared):
             continue
-        with_it = (sure[others] @ held)[compared]
+        held, holders = held[:, compared], holders[compared]
+        with_it = sure[others] @ held
         rest = len(others) - holders
         without = (sure[others].sum() - with_it) / rest
         with_it = with_it / holders
         score = (with_it - without) * (sure[target] - (with_it + without) / 2)
         variance = ((with_it - without) ** 2 + spread**2 * (1 / holders + 1 / rest)) * spread**2
-        areas.append(_area(score, variance, member))
+        areas.append(_area(score, variance, inside[target, compared]))
+        if len(targets) == 1:
+            errors = [_area(score, variance, member[compared]) for member in _exchanged(inside, target)]
     if not areas:
         return None
-    far, count = MATERIAL, len(areas)
-    if count > 1:
-        far = max(far, float(np.std(areas, ddof=1)) / count**0.5 * float(stdtrit(count - 1, ndtr(FAR))))
-    area = float(np.mean(areas))
-    return area if abs(area - 0.5) > far else None
+    area, values = float(np.mean(areas)), errors or areas
+    error = float(np.std(values, ddof=1)) / len(areas) ** 0.5 if len(values) > 1 else 0.0
+    return area if abs(area - 0.5) > max(MATERIAL, error * float(stdtrit(len(values) - 1, ndtr(FAR)))) else None
+
+
+def _exchanged(inside: Bools, target: int) -> Iterator[Bools]:
+    """Exchange the target's membership among the records; those that the same models hold stay together.
+
+    So do the records of a person.
+    """
+    _, first, same = np.unique(np.packbits(inside, axis=0), axis=1, return_index=True, return_inverse=True)
+    draw = seeds.rng(0, "overall confidence")
+    for _ in range(EXCHANGED):
+        yield inside[target, draw.permutation(first)][same.reshape(-1)]
 
 
 def _confidence(answers: Floats, outside: Bools) -> tuple[Floats, float]:
@@ -96,6 +110,8 @@ def _confidence(answers: Floats, outside: Bools) -> tuple[Floats, float]:
 
 def _area(score: Floats, variance: Floats, member: Bools) -> float:
     """Compute the AUC of normal scores of known means and variances."""
+    if member.all() or not member.any():
+        return 0.5
     sides = []
     for side in (member, ~member):
         order = np.flatnonzero(side)[np.argsort(score[side], kind="stable")]

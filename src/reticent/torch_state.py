@@ -9,11 +9,14 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from reticent.errors import ModelError
+
+if TYPE_CHECKING:
+    from torch import nn
 
 HOOKS = {
     "forward_pre": "register_module_forward_pre_hook",
@@ -56,6 +59,18 @@ def fixed() -> Iterator[None]:
             _refuse()
         finally:
             _put(flags, before)
+
+
+@contextmanager
+def evaluating(model: "nn.Module") -> Iterator[None]:
+    """Put a network into eval mode, and every part of it back as it was: no statistics move, no dropout draws."""
+    modes = [(module, module.training) for module in model.modules()]
+    model.eval()
+    try:
+        yield
+    finally:
+        for module, mode in modes:
+            module.training = mode
 
 
 def _put(flags: tuple[Flag, ...], values: list[Any]) -> None:

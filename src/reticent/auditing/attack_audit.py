@@ -9,13 +9,13 @@ from numpy.typing import ArrayLike
 from reticent import checks
 from reticent.auditing import plot_data, transferred_threshold
 from reticent.auditing.bootstrap import bootstrap
-from reticent.auditing.intervals import clopper_pearson, ranked_auc_interval, tail
+from reticent.auditing.intervals import exact_interval, ranked_auc_interval, tail
 from reticent.auditing.roc import Point, Roc, allowed, curve, records_needed, tied, two_groups
 from reticent.auditing.sorted_scores import Ranked
 from reticent.auditing.weighted_roc import FIXED
 from reticent.errors import InputError
 from reticent.findings.attack import Audit, BalancedAccuracy, Overall, Redrawn, TargetAccuracy, TargetAudit
-from reticent.findings.base import Interval, Plain
+from reticent.findings.base import Plain
 from reticent.findings.numbers import Area, OverallRate, Rate, ShareEstimate
 from reticent.spec import canonical
 
@@ -162,14 +162,9 @@ def _rate(fpr: float, point: Point, confidence: float) -> Rate:
     return unresolved.with_(
         measurable=True,
         realised_fpr=point.realised_fpr,
-        realised_fpr_interval=_exact(point.false_positives, point.non_members, confidence),
+        realised_fpr_interval=exact_interval(point.false_positives, point.non_members, confidence),
         threshold=point.threshold if math.isfinite(point.threshold) else None,
         true_positives=point.true_positives,
         tpr=point.tpr,
-        interval=_exact(point.true_positives, point.members, confidence),
+        interval=exact_interval(point.true_positives, point.members, confidence),
     )
-
-
-def _exact(successes: int, trials: int, confidence: float) -> Interval:
-    low, high = clopper_pearson(successes, trials, confidence)
-    return float(low), float(high)

@@ -32,6 +32,12 @@ def clopper_pearson(successes: ArrayLike, trials: ArrayLike, confidence: float =
     return lower(hits, total, alpha), upper(hits, total, alpha)
 
 
+def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> Interval:
+    """Compute `clopper_pearson` of one count."""
+    low, high = clopper_pearson(successes, trials, confidence)
+    return float(low), float(high)
+
+
 def lower(successes: ArrayLike, trials: ArrayLike, alpha: ArrayLike) -> Floats:
     """Compute Clopper and Pearson's (1934) one-sided lower limit of a binomial probability.
 

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from numpy.typing import ArrayLike
 
-from reticent.auditing.intervals import clopper_pearson
+from reticent.auditing.intervals import exact_interval
 from reticent.auditing.roc import records_needed, tnr_at_fnr
 from reticent.findings.loss_tail import LossTail, TailRate
 
@@ -29,6 +29,6 @@ def loss_tail(
         if not point.false_positives_allowed:
             rates.append(unresolved)
             continue
-        low, high = clopper_pearson(point.true_positives, point.members, confidence)
-        rates.append(unresolved.with_(tnr=point.tpr, interval=(float(low), float(high))))
+        interval = exact_interval(point.true_positives, point.members, confidence)
+        rates.append(unresolved.with_(tnr=point.tpr, interval=interval))
     return LossTail(rates=tuple(rates), confidence=confidence)

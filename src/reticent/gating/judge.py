@@ -7,7 +7,7 @@ from typing import Any
 
 from scipy.special import stdtrit
 
-from reticent.auditing.intervals import clopper_pearson
+from reticent.auditing.intervals import exact_interval
 from reticent.auditing.verdict import ENOUGH_TARGETS, contradicted, expected_fpr, too_few, unguessed, widened
 from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument, Grouping
@@ -239,7 +239,7 @@ def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> 
     mean, std = right.non_members.mean, right.non_members.std
     if models < 2:
         others = max(1, min(target.non_members for one in document.attacks for target in one.targets))
-        low, high = (float(end) for end in clopper_pearson(round(mean * others), others, CONFIDENCE))
+        low, high = exact_interval(round(mean * others), others, CONFIDENCE)
     elif std is None:
         return unjudged(name, limit, Objection(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
     else:

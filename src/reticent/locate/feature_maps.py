@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from reticent.errors import ModelError, NonFiniteError
 from reticent.models.stages import Stage
+from reticent.torch_state import evaluating
 from reticent.training.data import Preparation
 from reticent.training.materials import forward
 
@@ -118,7 +119,6 @@ def _watched(model: nn.Module, stages: Sequence[Stage]) -> Iterator[Ask]:
     """Listen to the stages' outputs; the network is in eval mode meanwhile."""
     seen = Seen()
     modules = dict(model.named_modules())
-    modes = [(module, module.training) for module in model.modules()]
 
     def ask(x: Tensor, classes: int) -> list[Tensor]:
         seen.clear()
@@ -131,12 +131,8 @@ def _watched(model: nn.Module, stages: Sequence[Stage]) -> Iterator[Ask]:
                 lambda module, given, output, name=stage.name: seen.__setitem__(name, _kept(output))
             )
             cleanup.callback(handle.remove)
-        model.eval()
-        try:
+        with evaluating(model):
             yield ask
-        finally:
-            for module, mode in modes:
-                module.training = mode
 
 
 def _kept(answer: Any) -> Any:

@@ -7,6 +7,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from reticent.torch_state import evaluating
+
 SQUASHING = {"Sigmoid": "sigmoid", "Softmax": "softmax", "Hardsigmoid": "hardsigmoid"}
 """Operations after which answers are no logits any more; a logarithm of a softmax is not among them."""
 LAYERS = (nn.Sigmoid, nn.Softmax, nn.Softmax2d, nn.Hardsigmoid)
@@ -74,15 +76,12 @@ def _noted(model: nn.Module) -> Iterator[list[tuple[str, nn.Module, Any]]]:
 
     leaves = [(name, module) for name, module in model.named_modules() if next(module.children(), None) is None]
     hooks = [module.register_forward_hook(note(name)) for name, module in leaves]
-    modes = [(module, module.training) for module in model.modules()]
-    model.eval()
     try:
-        yield called
+        with evaluating(model):
+            yield called
     finally:
         for hook in hooks:
             hook.remove()
-        for module, mode in modes:
-            module.training = mode
 
 
 def _ends(node: Any) -> list[Any]:

@@ -19,6 +19,7 @@ from torch.nn import functional
 from reticent.objectives._sampling import EndlessBatches, required_reference
 from reticent.objectives.base import Batch, Configured, Context, ObjectiveEntry
 from reticent.spec import Spec
+from reticent.torch_state import evaluating
 
 Fit = Literal["mse", "bce"]
 """What an attack network minimises: the squared error of the member bit, or the binary cross-entropy."""
@@ -78,7 +79,7 @@ class _AdvReg(Configured[AdvReg]):
         """Take one step of the attack network, on equally many members and reference non-members."""
         members, reference = self._members.deal(), self._reference.deal()
         labels = torch.cat([members.y, reference.y])
-        with self.context.evaluating(), torch.no_grad():
+        with evaluating(self.context.model), torch.no_grad():
             answers = self.context.ask(torch.cat([members.x, reference.x])).softmax(dim=1)
         member = torch.zeros(len(labels), device=labels.device)
         member[: len(members)] = 1.0

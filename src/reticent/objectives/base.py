@@ -107,17 +107,6 @@ class Context:
     adam: Callable[[Sequence[nn.Parameter], float], Stepper]
     trains: Callable[[Tensor], Tensor | None] = lambda parameter: None
 
-    @contextmanager
-    def evaluating(self) -> Iterator[None]:
-        """Put the model into eval mode, and every part of it back as it was: no statistics move, no dropout draws."""
-        modes = {module: module.training for module in self.model.modules()}
-        self.model.eval()
-        try:
-            yield
-        finally:
-            for module, mode in modes.items():
-                module.training = mode
-
 
 class Objective:
     """A loss with the hooks that the loop calls, in the order below. Most losses are no more than ``__call__``.

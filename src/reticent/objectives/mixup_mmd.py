@@ -16,6 +16,7 @@ from reticent.objectives._sampling import ClassIndex, required_reference
 from reticent.objectives.base import Context, Examples, ObjectiveEntry, hits
 from reticent.objectives.mixup import Mixing, mixable
 from reticent.spec import Spec
+from reticent.torch_state import evaluating
 
 CHUNK = 1024
 
@@ -44,7 +45,7 @@ class _MixupMmd(Mixing):
         if not self.spec.weight or epoch >= self.context.epochs - 1:
             return
         members = self.context.members
-        with self.context.evaluating():
+        with evaluating(self.context.model):
             if abs(self._accuracy(members) - self._accuracy(self._reference)) < self.spec.gap:
                 return
             order = torch.randperm(len(members), generator=self._order)

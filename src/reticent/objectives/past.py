@@ -20,6 +20,7 @@ from reticent.errors import ModelError
 from reticent.objectives._sampling import EndlessBatches, required_reference
 from reticent.objectives.base import Batch, Configured, Context, Objective, ObjectiveEntry, Tuning, named_inplace_errors
 from reticent.spec import Spec
+from reticent.torch_state import evaluating
 
 PENALISED = (nn.Linear, nn.Conv2d, nn.BatchNorm1d, nn.BatchNorm2d, nn.BatchNorm3d)
 """Layers whose weights the released code penalises."""
@@ -229,7 +230,7 @@ class _Renormalised(Configured[Past]):
     def _slopes(self) -> list[Tensor]:
         """Average the gradient of the loss gap over batches, in eval mode; zeros where the loss does not depend."""
         totals = [torch.zeros_like(parameter) for parameter in self._penalised]
-        with self.context.evaluating():
+        with evaluating(self.context.model):
             for _ in range(self.spec.batches):
                 outside, inside = (
                     functional.cross_entropy(self.context.ask(examples.x), examples.y)

@@ -12,6 +12,7 @@ from reticent.objectives.base import Examples
 from reticent.objectives.distillation import Distillation
 from reticent.outputs import Output
 from reticent.signals.probes import Students
+from reticent.torch_state import evaluating
 from reticent.training.data import Preparation
 from reticent.training.loop import EVALUATION_BATCH, fit
 from reticent.training.materials import Materials, forward, untrained
@@ -74,7 +75,7 @@ class _Teaching(Distillation):
     @torch.no_grad()
     def end_epoch(self, epoch: int) -> None:
         """Ask the student, in eval mode."""
-        with self.context.evaluating():
+        with evaluating(self.context.model):
             told = [
                 forward(self.context.model, self._prepare(x), self._classes).double()
                 for x in torch.split(self._examples.x, EVALUATION_BATCH)

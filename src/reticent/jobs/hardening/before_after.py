@@ -12,7 +12,7 @@ from reticent.attacks.base import Problem
 from reticent.auditing.blind.baseline import Baseline
 from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.auditing.epsilon.bounds import audit_epsilon, default_methods
-from reticent.auditing.intervals import clopper_pearson
+from reticent.auditing.intervals import exact_interval
 from reticent.auditing.verdict import FEWEST, verdict
 from reticent.findings.audit import Leak
 from reticent.findings.harden import (
@@ -129,8 +129,7 @@ def audited(
 
 
 def _share(right: NDArray[np.bool_], confidence: float) -> MeasuredShare:
-    low, high = clopper_pearson(int(right.sum()), len(right), confidence)
-    return MeasuredShare(value=float(right.mean()), interval=(float(low), float(high)))
+    return MeasuredShare(value=float(right.mean()), interval=exact_interval(int(right.sum()), len(right), confidence))
 
 
 def _references(made: Sequence[Made]) -> References:

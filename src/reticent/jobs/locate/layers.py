@@ -10,7 +10,7 @@ import numpy as np
 from annotated_types import Gt, Lt
 
 from reticent import seeds
-from reticent.auditing.intervals import clopper_pearson
+from reticent.auditing.intervals import exact_interval
 from reticent.errors import SpecError
 from reticent.findings.locate import (
     DistanceMeans,
@@ -235,9 +235,9 @@ def _probe(probed: Sequence[Probed], index: int, confidence: float) -> ProbeAccu
         return None
     shares = [float(one.correct[index].mean()) for one in probed]
     count, mean = probed[0].correct.shape[1], float(np.mean(shares))
-    low, high = clopper_pearson(round(mean * count), count, confidence)
     settled = all(one.settled[index] for one in probed)
-    return ProbeAccuracy(mean=mean, interval=(float(low), float(high)), repetitions=tuple(shares), settled=settled)
+    interval = exact_interval(round(mean * count), count, confidence)
+    return ProbeAccuracy(mean=mean, interval=interval, repetitions=tuple(shares), settled=settled)
 
 
 def _distances(contrasts: Sequence[Contrast], index: int) -> Distances:

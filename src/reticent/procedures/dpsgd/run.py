@@ -14,6 +14,7 @@ from torch import Tensor
 from reticent.errors import ModelError
 from reticent.objectives.base import Batch, named_inplace_errors
 from reticent.procedures.dpsgd.gradients import Part, PerRecord
+from reticent.torch_state import evaluating
 from reticent.training import optim
 from reticent.training.run import Run
 
@@ -166,7 +167,7 @@ class PrivateRun(Run):
     def _alone(self) -> None:
         """Refuse a model whose answer to a record depends on the other records of the batch."""
         x = self.materials.members.first(2).x
-        with self._context().evaluating():
+        with evaluating(self.model):
             together = self.ask(x)
             alone = torch.cat([self.ask(one) for one in torch.split(x, 1)])
         scale = max(1.0, float(together.abs().max()))

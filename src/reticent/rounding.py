@@ -94,18 +94,19 @@ def level(rate: float) -> str:
 
 def significant_down(value: float) -> str:
     """Write a lower limit with three digits, never more than it is."""
-    if value == 0:
-        return "0"
-    places = 2 - math.floor(math.log10(value))
-    return plain(math.floor(value * 10**places + 1e-9) / 10**places)
+    return _significant(value, lambda digits: math.floor(digits + 1e-9))
 
 
 def significant_up(value: float) -> str:
     """Write an upper limit with three digits, never less than it is."""
+    return _significant(value, lambda digits: math.ceil(digits - 1e-9))
+
+
+def _significant(value: float, whole: Callable[[float], int]) -> str:
     if value == 0:
         return "0"
     places = 2 - math.floor(math.log10(value))
-    return plain(math.ceil(value * 10**places - 1e-9) / 10**places)
+    return plain(whole(value * 10**places) / 10**places)
 
 
 def plain(value: float) -> str:

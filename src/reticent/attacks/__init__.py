@@ -205,25 +205,26 @@ def importance(attack: str | Spec, problem: Problem, seed: int = 0) -> Importanc
 def check_references(attack: str | Spec, problem: Problem) -> None:
     """Check that a problem holds what an attack needs, and as many references for every target."""
     spec = parse(attack)
-    if problem.replicas is None and ATTACKS[spec.method].needs(spec).replicas:
+    entry = ATTACKS[spec.method]
+    needs = entry.needs(spec)
+    if needs.replicas and problem.replicas is None:
         raise InputError(
             f"{spec.method}: expected soft targets that every reference's own Split-AI gave its members, got "
             "outputs alone, which do not hold them: run reticent audit --defense selena, which keeps them, or use "
             "lira here"
         )
-    if any(probe not in problem.probed for probe in ATTACKS[spec.method].needs(spec).probes):
+    if any(probe not in problem.probed for probe in needs.probes):
         raise InputError(
             f"{spec.method}: expected what the models say to further questions of each record, got outputs alone, "
             "which do not hold it: run reticent audit, which asks them, or leave this attack out"
         )
-    if problem.inputs is None and ATTACKS[spec.method].needs(spec).inputs:
+    if needs.inputs and problem.inputs is None:
         raise InputError(
             f"{spec.method}: expected the records themselves, to learn what is usual for each, got outputs alone: give "
             "records too, or leave this attack out"
         )
     check_offer(spec, Offer.of(problem))
     check_membership(spec, problem.membership, problem.targets, problem.references, problem.units)
-    entry = ATTACKS[spec.method]
     if entry.enough is not None:
         for _, part in _parts(entry, problem):
             entry.enough(part)

@@ -69,9 +69,8 @@ def audits_by_size(
             f"{FEWEST}, got {records:,}: so few can be audited as a whole"
         )
     work, found = Work(stage, progress), []
-    reference = len(job.population.roles.reference)
-    smalls = [prepare(job.config.replace(records=records // part, reference=reference), job.records) for part in PARTS]
-    sizes = [records // part for part in PARTS]
+    reference, sizes = len(job.population.roles.reference), [records // part for part in PARTS]
+    smalls = [prepare(job.config.replace(records=size, reference=reference), job.records) for size in sizes]
     left = [unfinished(small.config.store, small.population) for small in smalls]
     # A model of twice as many records takes about twice as long.
     work.divide("size", [models * size for models, size in zip(left, sizes, strict=True)])

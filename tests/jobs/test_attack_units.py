@@ -13,7 +13,7 @@ import pytest
 import reticent
 from reticent.cli import app
 from reticent.cli.run import guarded
-from reticent.errors import ShapeError, UnknownNameError
+from reticent.errors import InputError, ShapeError, SpecError
 
 PERSONS, EACH = 60, 10
 
@@ -94,8 +94,23 @@ def test_units_that_fit_nothing_are_refused():
         reticent.attack(**arrays, units=whose[:-1])
     with pytest.raises(ShapeError, match=r"shape \(N,\), got shape \(600, 1\)"):
         reticent.attack(**arrays, units=whose[:, None])
-    with pytest.raises(UnknownNameError, match="unit_score"):
+    with pytest.raises(SpecError, match="unit_score"):
         reticent.attack(**arrays, units=whose, unit_score="median")
+
+
+def test_of_persons_brought_under_several_names_one_is_audited():
+    arrays, whose = brought(0, 8)
+    twice = {name: np.concatenate([values, values], axis=-1) for name, values in arrays.items()}
+    again = np.concatenate([whose, (whose + 7) % PERSONS + PERSONS])
+    twice["margins"][:, -EACH:] = np.random.default_rng(1).normal(size=(8, EACH))  # One more of other records.
+    found = reticent.attack(**twice, units=again, replicates=100, attacks=["lira"]).findings
+    assert found.data.units == PERSONS + 1
+
+
+def test_how_scores_are_joined_needs_units():
+    arrays, _ = brought(0, 6)
+    with pytest.raises(InputError, match=r"unit_score: .* give unit too"):
+        reticent.attack(**arrays, unit_score="sum")
 
 
 def test_compare_of_outputs_refuses_units(tmp_path, capsys):
@@ -123,7 +138,10 @@ def test_the_command_reads_whose_each_record_is_from_either_file(tmp_path, monke
     assert len(one.splitlines()) == PERSONS + 1
     capsys.readouterr()
     assert guarded(app, ["attack", "--signals", "others.npz", "--unit", "person"]) == 2
-    assert "others.npz: unit: there is no array 'person' that tells whose each record is" in capsys.readouterr().err
+    told = "others.npz: unit: there is no array 'person' that tells whose each record is; it holds none that has"
+    assert told in capsys.readouterr().err
+    assert guarded(app, ["attack", "--signals", "outputs.npz", "--unit", "persn"]) == 2
+    assert "whose each record is: did you mean 'person'?" in capsys.readouterr().err
     assert guarded(app, ["attack", "--signals", "outputs.npz", "--unit", "person", "--group-by", "person"]) == 2
     assert "every unit is listed by itself" in capsys.readouterr().err
     assert guarded(app, ["attack", "--signals", "outputs.npz", "--unit-score", "sum"]) == 2

@@ -24,7 +24,7 @@ from reticent.data.units import Units, units_of
 from reticent.errors import InputError, ShapeError
 from reticent.findings.population import ColumnReading
 from reticent.jobs.config import called
-from reticent.jobs.control import _permuted
+from reticent.jobs.control import _permuted, exchanged
 from reticent.jobs.measure import measure
 from reticent.jobs.scoring import Settings
 from reticent.jobs.units import as_records
@@ -92,6 +92,11 @@ def test_units_that_share_duplicates_stay_together():
     assert units.together(np.arange(6)).tolist() == [0, 0, 2, 2, 4, 5]
 
 
+def test_units_of_the_same_records_are_alike():
+    units = Units.of("person", np.array([0, 1, 0, 1, 2, 2, 3]))
+    assert units.alike(np.array([4, 4, 5, 4, 5, 4, 5])).tolist() == [0, 1, 0, 3]
+
+
 def test_no_person_has_two_roles():
     units = persons()
     rng = np.random.default_rng(0)
@@ -157,6 +162,13 @@ def test_the_control_deals_membership_out_by_unit():
     matrix = made.units.of_units(other.membership.matrix)
     assert (matrix.sum(axis=0) == 4).all()
     assert not np.array_equal(other.membership.matrix, made.membership.matrix)
+
+
+def test_membership_is_exchanged_among_units():
+    made = problem()
+    own, other = made.drawn.matrix, exchanged(made, 0).drawn.matrix  # refused where records of a unit were apart
+    assert not np.array_equal(own, other)
+    assert sorted(own.T.tolist()) == sorted(other.T.tolist())
 
 
 def test_records_of_a_unit_drop_the_same_reference():

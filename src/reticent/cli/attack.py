@@ -1,7 +1,6 @@
 """``reticent attack``: audit outputs that were computed elsewhere, without training."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -61,7 +60,7 @@ def attack(
     from reticent.jobs.attacks import gather_attacks
     from reticent.jobs.grouping import check_unit
     from reticent.jobs.score_files import check_scores, save_scores
-    from reticent.jobs.signals_file import read_signals, with_units
+    from reticent.jobs.signals_file import read_signals
     from reticent.options import DataOptions, spelled
     from reticent.report.files import check_writable
     from reticent.report.output import AUDIT, check_folder
@@ -77,10 +76,8 @@ def attack(
         several = chosen.every_attack or not chosen.attacks
         check_scores(scores, len(ATTACKS if several else chosen.attacks), (signals, flags.config))
     check_folder(out, AUDIT, (signals, flags.config), chosen.format)
-    brought = read_signals(signals, chosen.group_by, chosen.unit, chosen.unit_score)
-    if records is not None:
-        brought = replace(brought, records=load(records, **read_as))
-    brought = with_units(brought, chosen, signals)
+    table = None if records is None else load(records, **read_as)
+    brought = read_signals(signals, chosen.group_by, chosen.unit, chosen.unit_score, table)
     if scores:
         check_writable(scores.parent)
     say(*not_looked_at(brought.ungrouped))

@@ -5,7 +5,6 @@ what is drawn by unit, no unit has records in two roles, and what is measured is
 """
 
 from dataclasses import dataclass, replace
-from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +14,7 @@ from reticent.data import number_formats
 from reticent.data.features import as_texts
 from reticent.data.membership import FEWEST, Membership
 from reticent.data.records import Records
-from reticent.errors import InputError, ShapeError, UnknownNameError, nearest
+from reticent.errors import InputError, ShapeError, nearest
 from reticent.options import UnitScore
 
 Codes = NDArray[np.int64]
@@ -43,8 +42,6 @@ class Units:
         given = arrays.array(values, column)
         if given.ndim != 1:
             raise ShapeError(f"unit: expected one value of {column!r} a record, shape (N,), got shape {given.shape}")
-        if score not in get_args(UnitScore):
-            raise UnknownNameError("unit_score", score, get_args(UnitScore))
         texts = np.array([str(value).strip() for value in (as_texts(given) if given.dtype.kind == "f" else given)])
         found, codes = np.unique(texts, return_inverse=True)
         missing = np.array([number_formats.is_gap(text) for text in found])[codes]
@@ -113,6 +110,13 @@ class Units:
                 f"{record} apart from others of it in model {row}: memberships by record can be audited by record only"
             )
         return found
+
+    def alike(self, groups: Codes) -> Codes:
+        """Find for each unit ``(U,)`` the first one whose records are in the same of some groups ``(N,)``."""
+        order = np.lexsort((groups, self.codes))
+        parts = np.split(groups[order], np.cumsum(np.bincount(self.codes))[:-1])
+        seen: dict[bytes, int] = {}
+        return np.array([seen.setdefault(part.tobytes(), unit) for unit, part in enumerate(parts)], dtype=np.int64)
 
     def most(self, values: Codes) -> Codes:
         """Find which of some numbers from 0 most records of each unit have: ``(N,)`` to ``(U,)``; of ties the least."""

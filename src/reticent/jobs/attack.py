@@ -208,6 +208,21 @@ def attack(
         >>> round(found.document["attacks"][0]["overall"]["auc"]["mean"], 1)
         0.7
     """
+    config = AttackConfig(
+        attacks=(attacks,) if isinstance(attacks, str) else tuple(attacks),
+        attack={name: dict(table) for name, table in (options or {}).items()},
+        seed=seed,
+        replicates=replicates,
+        confidence=confidence,
+        delta=delta,
+        promised_epsilon=promised_epsilon,
+        control=control,
+        unit=None if units is None else "unit",
+        unit_score=unit_score,
+        format=format,
+        records_format=records_format,
+    )
+    grouping.check_unit(config)
     brought = Outputs(
         labels=labels,
         membership=membership,
@@ -221,18 +236,6 @@ def attack(
         ungrouped=ungrouped,
         records=records,
         units=None if units is None else Units.of("unit", units, unit_score),
-    )
-    config = AttackConfig(
-        attacks=(attacks,) if isinstance(attacks, str) else tuple(attacks),
-        attack={name: dict(table) for name, table in (options or {}).items()},
-        seed=seed,
-        replicates=replicates,
-        confidence=confidence,
-        delta=delta,
-        promised_epsilon=promised_epsilon,
-        control=control,
-        format=format,
-        records_format=records_format,
     )
     return run(brought, config, out, name, stage)
 

@@ -21,14 +21,17 @@ LACKING = TooFewReferencesError, UnequalSharesError
 def audited(problem: Problem, first: NDArray[np.int64], config: AttackConfig) -> NDArray[np.int64]:
     """Choose which records are audited: each once, of copies (`output_facts.copied`), if it tells of membership.
 
-    Copies among the records of units stay, since units are counted.
+    Of units those are copies that have copies of all the same records.
 
     One that none of the models was trained on, or all, tells nothing. It stays where coins may have fallen so: records
     in so few models that a member has no IN reference are then as often a non-member's. Where no target is a reference,
     a record goes that the attacks have no references for.
     """
     matrix, every = problem.membership.matrix, np.arange(problem.signals.records)
-    kept = ~output_facts.repeats(first, matrix) if problem.units is None else np.ones(len(every), dtype=np.bool_)
+    if problem.units is None:
+        kept = ~output_facts.repeats(first, matrix)
+    else:
+        kept = ~output_facts.repeats(problem.units.alike(first), problem.drawn.matrix)[problem.units.codes]
     if not np.isin(problem.targets, problem.references).any():
         for spec in _compared(problem, config):
             short = unreferenced(spec, problem)

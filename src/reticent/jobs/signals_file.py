@@ -17,7 +17,7 @@ from reticent.data.units import Units, units_of
 from reticent.errors import CorruptFileError, SpecError, meant, nearest
 from reticent.jobs import grouping
 from reticent.jobs.attack import ANSWERS, KEYS, Outputs
-from reticent.options import AttackConfig, UnitScore
+from reticent.options import UnitScore
 
 log = logging.getLogger(__name__)
 
@@ -27,9 +27,13 @@ PIECE = 2**24
 
 
 def read_signals(
-    path: Path, group_by: Sequence[str] = (), unit: str | None = None, unit_score: UnitScore = "mean"
+    path: Path,
+    group_by: Sequence[str] = (),
+    unit: str | None = None,
+    unit_score: UnitScore = "mean",
+    records: Records | None = None,
 ) -> Outputs:
-    """Read a file of outputs; `unit` names the array that tells whose each record is, if the file holds it."""
+    """Read a file of outputs; `unit` names the array, or else the records' column, that tells whose each record is."""
     path = user_files.path(path)
     with user_files.reading(path, EXPECTED):
         user_files.check(path, EXPECTED)
@@ -40,7 +44,7 @@ def read_signals(
             raise CorruptFileError(f"{path}: expected {EXPECTED}, got one array, an .npy file")
         arrays = {key: _array(path, content, key) for key in content.files}
     groups = _groups(path, arrays, group_by)
-    whose = None if unit is None or unit in KEYS else arrays.pop(unit, None)
+    whose = None if unit in KEYS else arrays.pop(unit, None)
     missing = [repr(key) for key in ("labels", "membership") if key not in arrays]
     if missing:
         if not any(key in arrays for key in ANSWERS):
@@ -53,20 +57,26 @@ def read_signals(
         held = f"it holds {', '.join(sorted(arrays)) or 'nothing'}{meant(sorted(arrays.keys() - set(KEYS)), KEYS)}"
         raise SpecError(f"{path}: {what}; {held}")
     ungrouped = _ungrouped(path, arrays)
-    units = None if unit is None or whose is None else Units.of(unit, whose, unit_score)
-    return Outputs(**arrays, groups=groups, ungrouped=ungrouped, units=units)
+    units = None if unit is None else _units(path, unit, unit_score, whose, records, ungrouped)
+    brought = Outputs(**arrays, groups=groups, ungrouped=ungrouped, units=units)
+    return brought if records is None else replace(brought, records=records)
 
 
-def with_units(brought: Outputs, config: AttackConfig, path: Path) -> Outputs:
-    """Take whose each record is from the records, where the file of outputs does not tell."""
-    if config.unit is None or brought.units is not None:
-        return brought
-    if isinstance(brought.records, Records) and brought.records.columns:
-        return replace(brought, units=units_of(brought.records, config.unit, config.unit_score))
-    raise SpecError(
-        f"{path}: unit: there is no array {config.unit!r} that tells whose each record is; further arrays that have "
-        f"one value a record: {', '.join(sorted(brought.ungrouped)) or 'none'}"
-    )
+def _units(
+    path: Path,
+    unit: str,
+    score: UnitScore,
+    whose: NDArray[Any] | None,
+    records: Records | None,
+    further: Sequence[str],
+) -> Units:
+    """Read whose each record is, from an array of the file, or from a column of the records."""
+    if whose is not None:
+        return Units.of(unit, whose, score)
+    if records is not None and records.columns:
+        return units_of(records, unit, score)
+    told = f": {nearest(unit, further)}" if further else "; it holds none that has one value a record"
+    raise SpecError(f"{path}: unit: there is no array {unit!r} that tells whose each record is{told}")
 
 
 def _ungrouped(path: Path, arrays: dict[str, NDArray[Any]]) -> tuple[str, ...]:

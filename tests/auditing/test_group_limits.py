@@ -5,11 +5,11 @@ import pytest
 from scipy.stats import t
 
 import reticent
-from reticent.auditing.crossed_variance import share_interval
 from reticent.auditing.group_limits import group_limits, limited
 from reticent.auditing.group_rates import seen
 from reticent.auditing.groups import against_others
 from reticent.auditing.intervals import area_interval
+from reticent.auditing.moments import share_interval
 from reticent.auditing.partition import by_class, by_column
 from reticent.auditing.roc import roc
 from reticent.data.membership import Membership

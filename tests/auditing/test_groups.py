@@ -11,11 +11,11 @@ from scipy import stats
 from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.auditing.bootstrap import bootstrap
-from reticent.auditing.crossed_variance import Moments, share_interval
 from reticent.auditing.exposure import exposure
 from reticent.auditing.group_rates import seen
 from reticent.auditing.groups import against_others, careful, groups, mean, records_needed
 from reticent.auditing.intervals import area_interval, clopper_pearson, degenerate
+from reticent.auditing.moments import Moments, share_interval
 from reticent.auditing.partition import MISSING, by_class, by_column
 from reticent.auditing.roc import auc, roc, tpr_at_fpr
 from reticent.data.membership import Membership

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from reticent.auditing.comparison.multiple import benjamini_hochberg
-from reticent.auditing.crossed_variance import share_interval
 from reticent.auditing.exposure import exposure
+from reticent.auditing.moments import share_interval
 from reticent.auditing.named_records import named_records
 from reticent.auditing.record_epsilon import bound, record_epsilon
 from reticent.auditing.record_pvalues import RecordPValues, own_rates, record_pvalues, record_rates, share

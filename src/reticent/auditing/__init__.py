@@ -4,6 +4,6 @@
   `plot_data`
 * all attacks of a run: `verdict`; `epsilon` from below
 * single records: `exposure` with `permutation_test`, `membership_probability`
-* groups of records: `partition` says who is in which; `group_rates`, `crossed_variance`, `groups`
+* groups of records: `partition` says who is in which; `group_rates`, `moments`, `groups`
 * recipes side by side: `comparison`
 """

@@ -19,10 +19,10 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from reticent.arrays import Bools, Floats, Ints
-from reticent.auditing.crossed_variance import Moments, share_interval
 from reticent.auditing.group_rates import Seen, seen
 from reticent.auditing.groups import FEWEST, against_others, careful
 from reticent.auditing.intervals import area_interval, tail
+from reticent.auditing.moments import Moments, share_interval
 from reticent.auditing.partition import Partition
 from reticent.findings.audit import Grouping
 from reticent.findings.group_limits import AreaBackwards, AreaShown, ExcessShown, ExposedGroup

@@ -14,7 +14,7 @@ import numpy as np
 
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
-from reticent.auditing.crossed_variance import Moments
+from reticent.auditing.moments import Moments
 from reticent.auditing.roc import Point, curve
 from reticent.auditing.sorted_scores import Ranked
 

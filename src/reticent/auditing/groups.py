@@ -21,10 +21,10 @@ from scipy.special import bdtr, stdtr, stdtrit
 from reticent import checks
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.comparison.multiple import holm
-from reticent.auditing.crossed_variance import Moments, share_interval
 from reticent.auditing.exposure import Exposure, Masked
 from reticent.auditing.group_rates import Seen, seen
 from reticent.auditing.intervals import area_interval, tail
+from reticent.auditing.moments import Moments, share_interval
 from reticent.auditing.partition import Partition
 from reticent.auditing.roc import tied, two_groups
 from reticent.findings.audit import Group, GroupDifference, Grouping

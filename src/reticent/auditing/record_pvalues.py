@@ -23,9 +23,9 @@ from scipy.special import stdtr
 
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
-from reticent.auditing.crossed_variance import Moments, share_interval
 from reticent.auditing.exposure import Exposure, Masked
 from reticent.auditing.intervals import clopper_pearson
+from reticent.auditing.moments import Moments, share_interval
 from reticent.auditing.record_residuals import residuals
 from reticent.findings.numbers import ShareEstimate
 from reticent.findings.record_tests import RateOfTenth, RecordMethod, RecordRates
@@ -229,7 +229,7 @@ def _tenths(exposed: Exposure) -> Iterator[_Tenth]:
 def share(called: Bools, counted: Bools, confidence: float) -> ShareEstimate:
     """Average over T targets the share of those counted that are called, with an interval over models and records.
 
-    The variance is that of a crossed design (`crossed_variance`).
+    The variance is that of a crossed design (`moments`).
     """
     found = _Share()
     for row in zip(called, counted, strict=True):

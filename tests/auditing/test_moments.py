@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import beta
 
 from reticent.auditing.bootstrap import crossed_variance
-from reticent.auditing.crossed_variance import Moments, share_interval
 from reticent.auditing.intervals import area_interval
+from reticent.auditing.moments import Moments, share_interval
 
 
 def moments(observed, each, mean, records=10):

@@ -44,14 +44,18 @@ def blind_baseline(
     """
     features = groups = known = None
     if units is not None:
-        known, told = Known.SIZES, np.log(np.bincount(units.codes))[:, None]
-        if records is not None:
-            own = means_of_units(of_records(records.kind, records.x[ids]).T, units).T
-            known, told = Known.RECORDS, np.concatenate([own, told], axis=1)
+        known = Known.SIZES if records is None else Known.RECORDS
         labels = units.most(labels)
 
         def features(rows: Ints) -> Floats:
-            return np.asarray(told[rows])
+            kept, places = np.unique(rows, return_inverse=True)
+            within = np.flatnonzero(np.isin(units.codes, kept))
+            some = units.among(within)
+            told = np.log(np.bincount(some.codes))[:, None]
+            if records is not None:
+                own = means_of_units(of_records(records.kind, records.x[ids[within]]).T, some).T
+                told = np.concatenate([own, told], axis=1)
+            return np.asarray(told[places])
 
     elif records is not None:
         groups, known = records.groups[ids], Known.RECORDS if further is None else Known.REFERENCES

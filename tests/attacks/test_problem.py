@@ -32,7 +32,8 @@ def test_defaults_are_all_models():
     ("rows", "words"),
     [
         ({"targets": [4]}, r"targets: expected integers from 0 to 3, got 4 at position 0"),
-        ({"targets": [1, 1]}, r"targets: expected each model once, got model 1 more than once"),
+        ({"targets": [1, 1]}, r"targets: expected each model once, got model 1 more than once$"),
+        ({"targets": [1, 0, 0, 1]}, r"got model 0 more than once; a mask is of booleans: give \.astype\(bool\)"),
         ({"references": [0, 2, 0]}, r"references: expected each model once, got model 0 more than once"),
         ({"targets": []}, r"targets: expected at least one model to audit, got none"),
         ({"references": [-1]}, r"references: expected integers from 0 to 3, got -1"),

@@ -358,7 +358,9 @@ def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | N
         checked = checks.integers(ndim=1, low=0, high=models, **{name: chosen})
         unique, counts = np.unique(checked, return_counts=True)
         if (counts > 1).any():
-            raise InputError(f"{name}: expected each model once, got model {unique[counts > 1][0]} more than once")
+            mask = "; a mask is of booleans: give .astype(bool)" if len(checked) == models and max(unique) < 2 else ""
+            twice = unique[counts > 1][0]
+            raise InputError(f"{name}: expected each model once, got model {twice} more than once{mask}")
         rows.append(checked)
     if len(rows[0]) == 0:
         raise InputError("targets: expected at least one model to audit, got none")

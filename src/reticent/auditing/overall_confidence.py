@@ -5,7 +5,7 @@ models are surer of everything, and were trained on a window that moves, the mod
 than the others, or less sure, without having memorised it.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.special import ndtr, stdtrit
@@ -21,10 +21,12 @@ PAIRS = 128
 """Members, and non-members, of a model that are compared with each other, evenly spaced by their scores."""
 MATERIAL = 0.01
 """An AUC that is so far from one half would matter."""
-FAR = 2.0
-"""Standard errors from one half that it lies as well: by the spread over targets, or of one over exchanged records."""
-EXCHANGED = 99
-"""How often a single target's membership is exchanged among the records."""
+FAR = 2.5
+"""Standard deviations from what chance gives that it lies as well."""
+FEW_MODELS = 6
+"""Fewer models have too few orders to tell: the error is that over targets, and of one target none."""
+PERMUTED = 60
+"""How often how sure a model is, is permuted among the models, to see what chance gives."""
 
 
 def overall_confidence(
@@ -43,7 +45,7 @@ def overall_confidence(
         references: rows of the models that each is compared with, T arrays.
 
     Returns:
-        The mean over targets, or None where chance explains it, it hardly matters, or no target has references that
+        The mean over targets, or None where models in another order explain it, it hardly matters, or no target has references that
         were trained on a record and others that were not.
 
     Cost: one pass over the margins, and M² products of at most 8,192 numbers.
@@ -55,40 +57,35 @@ def overall_confidence(
     sure, spread = _confidence(answers - answers.mean(axis=0), ~inside)
     if not spread > 0:
         return None
-    areas, errors = [], []
+    draw = seeds.rng(0, "overall confidence")
+    dealt = np.stack([sure, *(draw.permutation(sure) for _ in range(PERMUTED))])
+    areas = []
     for at in np.unique(np.linspace(0, len(targets) - 1, min(len(targets), TARGETS)).astype(np.int64)):
         target, others = targets[at], references[at]
         held = inside[others].astype(np.float64)
         holders = held.sum(axis=0)
         compared = (holders > 0) & (holders < len(others))
-        if not 0 < np.count_nonzero(inside[target, compared]) < np.count_nonzero(compared):
+        member = inside[target, compared]
+        if not member.any() or member.all():
             continue
         held, holders = held[:, compared], holders[compared]
-        with_it = sure[others] @ held
         rest = len(others) - holders
-        without = (sure[others].sum() - with_it) / rest
+        with_it = dealt[:, others] @ held
+        without = (dealt[:, others].sum(axis=1, keepdims=True) - with_it) / rest
         with_it = with_it / holders
-        score = (with_it - without) * (sure[target] - (with_it + without) / 2)
+        score = (with_it - without) * (dealt[:, [target]] - (with_it + without) / 2)
         variance = ((with_it - without) ** 2 + spread**2 * (1 / holders + 1 / rest)) * spread**2
-        areas.append(_area(score, variance, inside[target, compared]))
-        if len(targets) == 1:
-            errors = [_area(score, variance, member[compared]) for member in _exchanged(inside, target)]
+        areas.append([_area(*each, member) for each in zip(score, variance, strict=True)])
     if not areas:
         return None
-    area, values = float(np.mean(areas)), errors or areas
-    error = float(np.std(values, ddof=1)) / len(areas) ** 0.5 if len(values) > 1 else 0.0
-    return area if abs(area - 0.5) > max(MATERIAL, error * float(stdtrit(len(values) - 1, ndtr(FAR)))) else None
-
-
-def _exchanged(inside: Bools, target: int) -> Iterator[Bools]:
-    """Exchange the target's membership among the records; those that the same models hold stay together.
-
-    So do the records of a person.
-    """
-    _, first, same = np.unique(np.packbits(inside, axis=0), axis=1, return_index=True, return_inverse=True)
-    draw = seeds.rng(0, "overall confidence")
-    for _ in range(EXCHANGED):
-        yield inside[target, draw.permutation(first)][same.reshape(-1)]
+    area, *chance = np.mean(areas, axis=0).tolist()
+    if models < FEW_MODELS:
+        own = [each[0] for each in areas]
+        error = float(stdtrit(len(own) - 1, ndtr(FAR))) * np.std(own, ddof=1) / len(own) ** 0.5 if len(own) > 1 else 0.0
+        told = abs(area - 0.5) > error
+    else:
+        told = abs(area - np.mean(chance)) > FAR * np.std(chance, ddof=1)
+    return area if told and abs(area - 0.5) > MATERIAL else None
 
 
 def _confidence(answers: Floats, outside: Bools) -> tuple[Floats, float]:
@@ -110,8 +107,6 @@ def _confidence(answers: Floats, outside: Bools) -> tuple[Floats, float]:
 
 def _area(score: Floats, variance: Floats, member: Bools) -> float:
     """Compute the AUC of normal scores of known means and variances."""
-    if member.all() or not member.any():
-        return 0.5
     sides = []
     for side in (member, ~member):
         order = np.flatnonzero(side)[np.argsort(score[side], kind="stable")]

@@ -45,8 +45,8 @@ def overall_confidence(
         references: rows of the models that each is compared with, T arrays.
 
     Returns:
-        The mean over targets, or None where models in another order explain it, it hardly matters, or no target has references that
-        were trained on a record and others that were not.
+        The mean over targets, or None where models in another order explain it, it hardly matters, or no target has
+        references that were trained on a record and others that were not.
 
     Cost: one pass over the margins, and M² products of at most 8,192 numbers.
     """

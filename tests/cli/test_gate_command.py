@@ -147,8 +147,8 @@ def test_the_junit_file_tells_every_outcome(command, audited):
         ("gate nowhere --max-auc 0.6", "no file 'nowhere': expected the audit.json"),
         (
             "gate none --max-auc 0.6",
-            "no file 'none/audit.json': expected the audit.json of `reticent audit`, the harden.json of `reticent "
-            "harden`, or the folder of either",
+            "no file 'none/audit.json': expected the audit.json of `reticent audit` or `reticent attack`, or the "
+            "harden.json of `reticent harden`, or the folder of either",
         ),
         (
             "gate compared --max-auc 0.6",

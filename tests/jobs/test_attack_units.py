@@ -109,8 +109,14 @@ def test_of_persons_brought_under_several_names_one_is_audited():
 
 def test_how_scores_are_joined_needs_units():
     arrays, _ = brought(0, 6)
-    with pytest.raises(InputError, match=r"unit_score: .* give unit too"):
+    with pytest.raises(InputError, match=r"unit_score: .* say whose each record is too"):
         reticent.attack(**arrays, unit_score="sum")
+
+
+def test_a_group_is_not_called_as_the_units_are():
+    arrays, whose = brought(0, 6)
+    with pytest.raises(InputError, match="groups: 'unit' is what the audited units are called"):
+        reticent.attack(**arrays, units=whose, groups={"unit": whose})
 
 
 def test_compare_of_outputs_refuses_units(tmp_path, capsys):
@@ -140,9 +146,11 @@ def test_the_command_reads_whose_each_record_is_from_either_file(tmp_path, monke
     assert guarded(app, ["attack", "--signals", "others.npz", "--unit", "person"]) == 2
     told = "others.npz: unit: there is no array 'person' that tells whose each record is; it holds none that has"
     assert told in capsys.readouterr().err
+    assert guarded(app, ["attack", "--signals", "none.npz", "--records", "nothing.csv"]) == 2
+    assert "no file 'none.npz'" in capsys.readouterr().err
     assert guarded(app, ["attack", "--signals", "outputs.npz", "--unit", "persn"]) == 2
     assert "whose each record is: did you mean 'person'?" in capsys.readouterr().err
     assert guarded(app, ["attack", "--signals", "outputs.npz", "--unit", "person", "--group-by", "person"]) == 2
     assert "every unit is listed by itself" in capsys.readouterr().err
     assert guarded(app, ["attack", "--signals", "outputs.npz", "--unit-score", "sum"]) == 2
-    assert "unit_score: joins the scores of a unit's records: give unit too" in capsys.readouterr().err
+    assert "unit_score: joins the scores of a unit's records: say whose each record is too" in capsys.readouterr().err

@@ -248,7 +248,6 @@ def test_members_in_every_form(tmp_path):
     np.save(tmp_path / "m.npy", np.array([4, 2]))
     np.save(tmp_path / "b.npy", np.array([True, False, True, False, True]))
     (tmp_path / "m.txt").write_text("4\n2\n")
-    (tmp_path / "bad.txt").write_text("4 two")
     for given in ([4, 2], np.array([2, 4]), tmp_path / "m.npy", tmp_path / "m.txt"):
         assert member_ids(given, 5).tolist() == [2, 4]
     assert member_ids(tmp_path / "b.npy", 5).tolist() == [0, 2, 4]
@@ -261,8 +260,10 @@ def test_members_in_every_form(tmp_path):
     ):
         with pytest.raises(InputError, match=words):
             member_ids(np.array(wrong), 5)
-    with pytest.raises(CorruptFileError, match="one number a line"):
-        member_ids(tmp_path / "bad.txt", 5)
+    for bad in ("4 two", "4 1000000000000000000000000"):
+        (tmp_path / "bad.txt").write_text(bad)
+        with pytest.raises(CorruptFileError, match="one number a line"):
+            member_ids(tmp_path / "bad.txt", 5)
     with pytest.raises(MissingFileError, match="row numbers"):
         member_ids(tmp_path / "none.npy", 5)
 

@@ -24,7 +24,7 @@ MATERIAL = 0.01
 FAR = 2.5
 """Standard deviations from what chance gives that it lies as well."""
 FEW_MODELS = 6
-"""Fewer models have too few orders to tell: the error is that over targets, and of one target none."""
+"""Fewer have too few orders: chance is then one half, and its error that over targets, of one target none."""
 PERMUTED = 60
 """How often how sure a model is, is permuted among the models, to see what chance gives."""
 
@@ -48,7 +48,7 @@ def overall_confidence(
         The mean over targets, or None where models in another order explain it, it hardly matters, or no target has
         references that were trained on a record and others that were not.
 
-    Cost: one pass over the margins, and M² products of at most 8,192 numbers.
+    Cost: one pass over the margins, and of at most 8,192 records M² products, and for each of at most 64 targets 61 M.
     """
     models, every = membership.shape
     records = np.unique(np.linspace(0, every - 1, min(every, RECORDS)).astype(np.int64))
@@ -58,7 +58,7 @@ def overall_confidence(
     if not spread > 0:
         return None
     draw = seeds.rng(0, "overall confidence")
-    dealt = np.stack([sure, *(draw.permutation(sure) for _ in range(PERMUTED))])
+    dealt = np.stack([sure, *(draw.permutation(sure) for _ in range(PERMUTED if models >= FEW_MODELS else 0))])
     areas = []
     for at in np.unique(np.linspace(0, len(targets) - 1, min(len(targets), TARGETS)).astype(np.int64)):
         target, others = targets[at], references[at]
@@ -79,13 +79,17 @@ def overall_confidence(
     if not areas:
         return None
     area, *chance = np.mean(areas, axis=0).tolist()
-    if models < FEW_MODELS:
-        own = [each[0] for each in areas]
-        error = float(stdtrit(len(own) - 1, ndtr(FAR))) * np.std(own, ddof=1) / len(own) ** 0.5 if len(own) > 1 else 0.0
-        told = abs(area - 0.5) > error
+    if chance:
+        middle, error = np.mean(chance), FAR * np.std(chance, ddof=1)
     else:
-        told = abs(area - np.mean(chance)) > FAR * np.std(chance, ddof=1)
-    return area if told and abs(area - 0.5) > MATERIAL else None
+        middle, error = 0.5, _error_over_targets([own for (own,) in areas])
+    return area if abs(area - middle) > error and abs(area - 0.5) > MATERIAL else None
+
+
+def _error_over_targets(areas: Sequence[float]) -> float:
+    """Compute how far a mean over targets lies from the truth as seldom as `FAR` says; 0 of one target."""
+    count = len(areas)
+    return float(stdtrit(count - 1, ndtr(FAR)) * np.std(areas, ddof=1) / count**0.5) if count > 1 else 0.0
 
 
 def _confidence(answers: Floats, outside: Bools) -> tuple[Floats, float]:

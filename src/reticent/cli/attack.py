@@ -60,7 +60,7 @@ def attack(
     from reticent.jobs.attacks import gather_attacks
     from reticent.jobs.grouping import check_unit
     from reticent.jobs.score_files import check_scores, save_scores
-    from reticent.jobs.signals_file import read_signals
+    from reticent.jobs.signals_file import check_file, read_signals
     from reticent.options import DataOptions, spelled
     from reticent.report.files import check_writable
     from reticent.report.output import AUDIT, check_folder
@@ -76,6 +76,7 @@ def attack(
         several = chosen.every_attack or not chosen.attacks
         check_scores(scores, len(ATTACKS if several else chosen.attacks), (signals, flags.config))
     check_folder(out, AUDIT, (signals, flags.config), chosen.format)
+    check_file(signals)  # Before a large table is read.
     table = None if records is None else load(records, **read_as)
     brought = read_signals(signals, chosen.group_by, chosen.unit, chosen.unit_score, table)
     if scores:

@@ -21,6 +21,7 @@ from reticent.auditing.shares import shares
 from reticent.data.membership import Membership
 from reticent.data.units import Units
 from reticent.errors import InputError, ShapeError
+from reticent.findings.attack import Audit
 from reticent.findings.blind import Unlooked
 from reticent.findings.population import Population
 from reticent.findings.records import RecordTable, UnitRow
@@ -41,6 +42,7 @@ from reticent.rounding import duration
 from reticent.say import audit as say
 from reticent.say.population import copied, copies, of_units, one_label, unaudited
 from reticent.signals.matrix import Signals
+from reticent.spec import Spec
 from reticent.torch_state import fixed
 
 LONG = 2**21
@@ -223,6 +225,8 @@ def attack(
         records_format=records_format,
     )
     grouping.check_unit(config)
+    if units is not None and "unit" in (groups or {}):
+        raise InputError("groups: 'unit' is what the audited units are called: give this group another name")
     brought = Outputs(
         labels=labels,
         membership=membership,
@@ -267,20 +271,14 @@ def run(
     if permuted := config.control == "null":
         check(problem, specs, settings)
     output = None if out is None else Output.take(user_files.path(out), AUDIT, kind=config.format)
-    if problem.signals.models > 1 and problem.signals.models * problem.signals.records >= LONG:
-        size = Size(problem.signals.models, problem.signals.records, 0 if signals.logits is None else signals.classes)
-        work.tell(f"attacks: about {duration(seconds(size, specs, settings))}")
+    _foretell(problem.signals, specs, settings, work)
     with work.on("scoring"):
         work.tell("blind baseline")
         whole = problem if problem.units is None else as_records(problem, problem.units)
         blind = blind_baseline(problem.members, problem.signals.labels, records, ids, settings, units=problem.units)
         if blind is None or not blind.found.shift:  # Else what goes beyond the baseline is judged.
             facts = _beyond_chance(whole, facts)
-        # Where who is a member depends on more than chance, only what goes beyond the controls is a leak.
-        permuted = permuted or (facts.unequal and possible(problem, specs, settings))
-        controls = [nulls(problem, specs, settings, work.tell)] if permuted else []
-        if permuted and facts.overall_confidence is not None:
-            controls.append(nulls(problem, specs, settings, work.tell, exchanged))
+        controls = _controls(problem, specs, settings, facts, work) if permuted or facts.unequal else []
         measured = measure(
             problem,
             specs,
@@ -319,6 +317,25 @@ def run(
     form = config.records_format
     files = () if output is None else write_audit(output, found, rows, units=units, records_format=form)
     return Attacked(found, files, rows, measured.scores, ids, measured.p_member, problem, units)
+
+
+def _foretell(signals: Signals, specs: Sequence[Spec], settings: Settings, work: Work) -> None:
+    """Tell how long attacks take on many answers."""
+    if signals.models > 1 and signals.models * signals.records >= LONG:
+        size = Size(signals.models, signals.records, 0 if signals.logits is None else signals.classes)
+        work.tell(f"attacks: about {duration(seconds(size, specs, settings))}")
+
+
+def _controls(
+    problem: Problem, specs: Sequence[Spec], settings: Settings, facts: Population, work: Work
+) -> list[tuple[Audit, ...]]:
+    """Repeat the audit with nothing to find; where more than chance decides membership, a leak is what goes beyond."""
+    if not possible(problem, specs, settings):
+        return []
+    made = [nulls(problem, specs, settings, work.tell)]
+    if facts.overall_confidence is not None:
+        made.append(nulls(problem, specs, settings, work.tell, exchanged))
+    return made
 
 
 def _beyond_chance(whole: Problem, facts: Population) -> Population:

@@ -62,6 +62,7 @@ class Defense:
 
     Attributes:
         part: the field of the recipe that it fills.
+        cost: beside plain training, in words.
         options: by name, a sentence and the default; the sentence begins with the allowed words where there are some.
         clashes: defenses that it cannot be combined with at the defaults or some options, and when (see `clashes`).
         inner: procedures that may be its second stage.

@@ -53,7 +53,7 @@ def once(group_by: Sequence[str]) -> list[str]:
 def check_unit(config: AttackConfig) -> None:
     """Refuse a unit that records are grouped by as well, and a way of joining scores where there is no unit."""
     if config.unit is None and config.unit_score != "mean":
-        raise InputError("unit_score: joins the scores of a unit's records: give unit too")
+        raise InputError("unit_score: joins the scores of a unit's records: say whose each record is too")
     if config.unit in config.group_by:
         raise InputError(
             f"group_by: {config.unit!r} is the unit's column, and every unit is listed by itself: leave it out"

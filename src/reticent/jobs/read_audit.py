@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from reticent import user_files
-from reticent.errors import CorruptFileError, MissingFileError
+from reticent.errors import CorruptFileError
 from reticent.findings.base import Plain
 from reticent.report.output import AUDIT, HARDEN, set_aside
 
@@ -18,20 +18,13 @@ REMEDY = (
 
 def read_document(path: Path) -> Plain:
     """Read the document of an audit."""
-    file = path
-    try:
-        file = path / "audit.json" if path.is_dir() else path
-        if path.is_dir() and not file.exists() and (path / "harden.json").is_file():
-            file = path / "harden.json"
+    with user_files.reading(path, EXPECTED):
+        file = _file(path)
+    with user_files.reading(file, f"{EXPECTED}, or the folder of either{_below(path)}"):
         user_files.check(file, "the JSON of an audit")
-        document = json.loads(user_files.text(file, EXPECTED, REMEDY), parse_constant=partial(_refuse, file))
-    except (FileNotFoundError, NotADirectoryError):
-        raise MissingFileError(
-            f"no file {str(file)!r}: expected the audit.json of `reticent audit`, the harden.json of `reticent "
-            f"harden`, or the folder of either{_below(path)}"
-        ) from None
-    except OSError as error:
-        raise CorruptFileError(f"{file}: cannot be read: {error.strerror or error}") from None
+        text = user_files.text(file, EXPECTED, REMEDY)
+    try:
+        document = json.loads(text, parse_constant=partial(_refuse, file))
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
         raise CorruptFileError(f"{file}: not the JSON of an audit: it was cut off or edited at {place}") from None
@@ -40,6 +33,14 @@ def read_document(path: Path) -> Plain:
     if not isinstance(document, dict):
         raise CorruptFileError(f"{file}: expected a JSON object, got {type(document).__name__}")
     return document
+
+
+def _file(path: Path) -> Path:
+    """Find the document that is meant: of a folder, the one that lies in it."""
+    if not path.is_dir():
+        return path
+    audit, harden = path / "audit.json", path / "harden.json"
+    return harden if not audit.exists() and harden.is_file() else audit
 
 
 def _below(path: Path) -> str:

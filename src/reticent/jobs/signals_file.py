@@ -34,9 +34,7 @@ def read_signals(
     records: Records | None = None,
 ) -> Outputs:
     """Read a file of outputs; `unit` names the array, or else the records' column, that tells whose each record is."""
-    path = user_files.path(path)
-    with user_files.reading(path, EXPECTED):
-        user_files.check(path, EXPECTED)
+    path = check_file(path)
     # A stream of one's own: NumPy forgets to close the file if it is broken.
     with user_files.loading(path, EXPECTED), path.open("rb") as stream:
         content = np.load(stream, allow_pickle=False)
@@ -44,7 +42,7 @@ def read_signals(
             raise CorruptFileError(f"{path}: expected {EXPECTED}, got one array, an .npy file")
         arrays = {key: _array(path, content, key) for key in content.files}
     groups = _groups(path, arrays, group_by)
-    whose = None if unit in KEYS else arrays.pop(unit, None)
+    whose = None if unit is None or unit in KEYS else arrays.pop(unit, None)
     missing = [repr(key) for key in ("labels", "membership") if key not in arrays]
     if missing:
         if not any(key in arrays for key in ANSWERS):
@@ -60,6 +58,14 @@ def read_signals(
     units = None if unit is None else _units(path, unit, unit_score, whose, records, ungrouped)
     brought = Outputs(**arrays, groups=groups, ungrouped=ungrouped, units=units)
     return brought if records is None else replace(brought, records=records)
+
+
+def check_file(path: Path) -> Path:
+    """Refuse what is no file that may hold outputs, before anything else is read, and return its path."""
+    path = user_files.path(path)
+    with user_files.reading(path, EXPECTED):
+        user_files.check(path, EXPECTED)
+    return path
 
 
 def _units(

@@ -235,6 +235,7 @@ class ObjectiveEntry:
 
     Attributes:
         build: from a spec to the objective that the loop calls.
+        cost: beside plain training, in words.
         per_record: the loss is a mean of terms of single records; DP-SGD refuses others.
         off: options under which it is plain training to the bit.
         check: raises a `SpecError` for options that have no meaning with so many classes.

@@ -56,6 +56,7 @@ class ProcedureEntry:
 
     Attributes:
         train: ``(recipe, materials, streams) -> Trained``.
+        cost: beside plain training, in words.
         proves: it proves an epsilon, which holds for answers that depend on the members through the model alone.
         unproved: why models of a recipe have no epsilon although a part of it could prove one; empty where none could.
         check: raises a `SpecError` for a recipe that the procedure cannot follow: why, and what to use instead.

@@ -81,7 +81,13 @@ Epochs = Callable[[int], list[Group]]
 
 @dataclass(frozen=True)
 class SamplerEntry:
-    """One line of the table; one that is `scored` goes by memorisation scores, and its spec is a `Scored`."""
+    """One line of the table.
+
+    Attributes:
+        build: from a spec, and what is known when training begins, to what each epoch visits.
+        cost: beside plain training, in words.
+        scored: it goes by memorisation scores, and its spec is a `Scored`.
+    """
 
     spec: type[Spec]
     build: Callable[[Any, Known], Epochs]

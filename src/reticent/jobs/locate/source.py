@@ -253,5 +253,5 @@ def _read(path: Path, what: str) -> NDArray[Any]:
         numbers = user_files.text(path, expected).split()
     try:
         return np.array([int(number) for number in numbers], dtype=np.int64)
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:
         raise CorruptFileError(f"{path}: expected {expected}, got {error}") from None

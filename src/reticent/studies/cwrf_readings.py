@@ -196,7 +196,7 @@ STUDY = Study(
         "small": Scale(
             (
                 presets.repaired(presets.CWRF_LOCATION, BOTH | presets.REPAIRS),
-                presets.repaired(presets.CWRF_CNN, ONE | presets.FEW_REPAIRS),
+                presets.repaired(presets.CWRF_FITTED_CNN, ONE | presets.FEW_REPAIRS),
             ),
             3,
             "Location30 with RelaxLoss and HAMP, a part of CIFAR-10 with RelaxLoss, 8 models a row, 3 seeds: some "

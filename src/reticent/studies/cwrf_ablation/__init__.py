@@ -91,7 +91,7 @@ SCALES = {
     "small": Scale(
         (
             presets.repaired(presets.CWRF_LOCATION, presets.REPAIRS, published="ResNet18"),
-            presets.repaired(presets.CWRF_CNN, presets.FEW_REPAIRS, published="ResNet18"),
+            presets.repaired(presets.CWRF_FITTED_CNN, presets.FEW_REPAIRS, published="ResNet18"),
         ),
         3,
         "Location30 and a part of CIFAR-10, 8 models a row, 3 seeds: some hours on two cores.",

@@ -95,7 +95,7 @@ SCALES = {
     "small": Scale(
         (
             presets.repaired(presets.CWRF_LOCATION, ALL | presets.REPAIRS),
-            presets.repaired(presets.CWRF_CNN, MAIN | {"controls": False} | presets.REPAIRS | presets.LEVELS),
+            presets.repaired(presets.CWRF_FITTED_CNN, MAIN | {"controls": False} | presets.REPAIRS | presets.LEVELS),
         ),
         3,
         "Location30 with all rows and a part of CIFAR-10 with the main ones, 8 models a row, 3 seeds: some hours on "

@@ -97,8 +97,10 @@ def boolean(*, ndim: int, **named: ArrayLike) -> NDArray[np.bool_]:
     return checked
 
 
-def integers(*, ndim: int, low: int | None = None, high: int | None = None, **named: ArrayLike) -> NDArray[np.int64]:
-    """Check that an argument is an array of whole numbers in a range."""
+def integers(
+    *, ndim: int, low: int | None = None, high: int | None = None, remedy: str = "", **named: ArrayLike
+) -> NDArray[np.int64]:
+    """Check that an argument is an array of whole numbers in a range; `remedy` is what to do if one is out of it."""
     name, _ = _only(named)
     checked = array(ndim=ndim, **named)
     if checked.dtype.kind not in "iu":
@@ -110,7 +112,8 @@ def integers(*, ndim: int, low: int | None = None, high: int | None = None, **na
         if bound is not None and np.any(wrong):
             where = int(np.argmax(np.ravel(wrong)))
             span = f"of at least {low}" if high is None else f"from {low if low is not None else '-inf'} to {high - 1}"
-            raise InputError(f"{name}: expected integers {span}, got {np.ravel(result)[where]} at position {where}")
+            got = f"got {np.ravel(result)[where]} at position {where}"
+            raise InputError(f"{name}: expected integers {span}, {got}{f': {remedy}' if remedy else ''}")
     return result
 
 

@@ -66,6 +66,8 @@ def test_what_a_model_knows_of_other_records_shows_that_it_learned():
     assert unlearned(*of_members, (0.55, 100)) is not None
     assert unlearned(*of_members, (0.69, 100)) is None  # 69.5 % of 200, where chance gives up to 67.2 %.
     assert unlearned(0, 0.99, 0.567, 100, (0.40, 100)) is None
+    assert unlearned(0, 1.0, 0.75, 12) is None  # Though chance gives up to 100 %.
+    assert unlearned(0, 0.83, 0.75, 12) is not None
 
 
 def test_models_that_learned_nothing_exclude_no_leak(brought):

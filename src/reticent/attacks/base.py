@@ -355,7 +355,7 @@ def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | N
             chosen = np.flatnonzero(chosen)
         if chosen.size == 0:
             chosen = chosen.astype(np.int64)
-        checked = checks.integers(ndim=1, low=0, high=models, **{name: chosen})
+        checked = checks.integers(ndim=1, low=0, high=models, remedy="rows count from 0", **{name: chosen})
         unique, counts = np.unique(checked, return_counts=True)
         if (counts > 1).any():
             mask = "; a mask is of booleans: give .astype(bool)" if len(checked) == models and max(unique) < 2 else ""

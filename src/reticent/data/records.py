@@ -26,7 +26,8 @@ LOOKED_AT = 20_000
 """Of an array with more records, about so many are looked at for what 32 bits do not tell apart."""
 MOST_TOKENS = 10_000_000
 """A token from here on is a measurement or the number of a record, unless the user says how many tokens there are."""
-
+TOKENS = "whole numbers of 2 axes are tokens of texts"
+AS_FLOATS = "give features as floats, for example x.astype('float32')"
 SAY_VOCABULARY = "say how many tokens there are, as vocabulary beside x and y in the .npz or Python's mapping"
 """How a user says that whole numbers are tokens."""
 FITTED = (
@@ -117,7 +118,7 @@ class Records:
         beside = {f"columns[{name!r}]": values for name, values in facts.get("columns", {}).items()}
         checks.aligned("x", x=x, y=y, **beside)
         features = checks.array(x=_no_texts(x), ndim=(2, 3, 4))
-        labels = checks.integers(y=y, ndim=1, low=0, high=classes)
+        labels = checks.integers(y=y, ndim=1, low=0, high=classes, remedy="" if classes else renumber("y"))
         if len(features) != len(labels):
             raise ShapeError(f"x has {len(features)} records, y has {len(labels)}: expected as many labels as records")
         if len(labels) == 0:
@@ -244,7 +245,7 @@ def renumber(name: str) -> str:
 
 def _flat(features: NDArray[Any]) -> tuple[NDArray[Any], Kind]:
     if features.dtype.kind == "i" or (features.dtype.kind == "u" and features.dtype.itemsize > 1):
-        return checks.integers(x=features, ndim=2, low=0), "tokens"
+        return checks.integers(x=features, ndim=2, low=0, remedy=f"{TOKENS}; {AS_FLOATS}"), "tokens"
     if features.dtype.kind in "bu":
         return features.astype(np.float32), "tabular"
     axes = ("record", "feature")
@@ -279,8 +280,8 @@ def _vocabulary(tokens: NDArray[Any], given: int | None) -> int:
         return int(checks.integers(vocabulary=given, ndim=0, low=largest + 1))
     if largest >= MOST_TOKENS:
         raise InputError(
-            f"x: whole numbers of 2 axes are tokens of texts, expected below {MOST_TOKENS:,}, got {largest}: give "
-            f"features as floats, for example x.astype('float32'), number the tokens from 0, or {SAY_VOCABULARY}"
+            f"x: {TOKENS}, expected below {MOST_TOKENS:,}, got {largest}: {AS_FLOATS}, number the tokens from 0, or "
+            f"{SAY_VOCABULARY}"
         )
     log.warning(
         "x: whole numbers of 2 axes are read as texts of %d tokens each, and models learn a meaning for each number: "

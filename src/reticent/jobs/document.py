@@ -188,8 +188,11 @@ def unlearned(
 
 
 def learned(accuracy: float, share: float, records: int) -> bool:
-    """Tell whether records are labelled better, beyond chance, than naming the class that has a share of them would."""
-    return accuracy > _chance(share, records)
+    """Tell whether records are labelled better than naming the class that has a share of them would.
+
+    That is beyond chance, or, of few records, by more than half of what that naming gets wrong.
+    """
+    return accuracy > min(_chance(share, records), (1 + share) / 2)
 
 
 def renamed(predicted: NDArray[np.int64], labels: NDArray[np.int64]) -> str:
@@ -204,7 +207,7 @@ def renamed(predicted: NDArray[np.int64], labels: NDArray[np.int64]) -> str:
     if accuracy - usual <= 3 * ((accuracy + usual) / half) ** 0.5:
         return ""
     commonest = np.unique(labels, return_counts=True)[1].max() / len(labels)
-    return renamed_classes(called, accuracy) if learned(accuracy, (1 + commonest) / 2, half) else ""
+    return renamed_classes(called, accuracy) if accuracy > _chance((1 + commonest) / 2, half) else ""
 
 
 def _chance(share: float, records: int) -> float:

@@ -231,7 +231,7 @@ def member_ids(given: ArrayLike | str | Path, records: int, what: str = "members
         if values.shape != (records,):
             raise InputError(f"{what}: expected {records} truth values, one a record, got shape {values.shape}")
         values = np.flatnonzero(values)
-    ids = checks.integers(ndim=1, low=0, high=records, **{what: values})
+    ids = checks.integers(ndim=1, low=0, high=records, remedy="records count from 0", **{what: values})
     each, counts = np.unique(ids, return_counts=True)
     if len(each) != len(ids):
         flags = len(ids) == records and each[-1] <= 1

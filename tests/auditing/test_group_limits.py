@@ -202,7 +202,7 @@ def test_where_only_a_group_leaks_the_group_is_the_verdict():
     said = reticent.attack(**rare(rarest=30, shift=1.5)).findings.verdict
     assert (said.leak, said.reason) == ("found", "in-a-group")
     assert said.sentence.startswith('Class "1" (30 records) leaks more')
-    assert "Over all records no attack did better than chance: the leak is of this group." in said.detail
+    assert "Over all records no attack is shown to do better than chance: the leak is of this group." in said.detail
 
 
 def test_a_rare_class_that_leaks_fails_the_gate(audited):

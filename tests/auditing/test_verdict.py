@@ -473,7 +473,7 @@ def test_single_records_that_leak_beyond_doubt_are_a_leak_where_nothing_else_is(
     assert (nothing.leak, said.leak, said.reason) == ("not found", "found", "in-records")
     told = spoken(said, [made(area=(0.5, 0.49, 0.51), tpr=(0.01, 0.009, 0.011))], fair, (), "record", exposed)
     assert told.sentence.startswith("7 of 500 records leak beyond doubt. An attacker who accepts 1 false alarm in 100")
-    assert told.detail.endswith("Over all records no attack did better than chance: the leak is of these.")
+    assert told.detail.endswith("Over all records no attack is shown to do better than chance: the leak is of these.")
     assert with_records(nothing, exposed.with_(exposed=0), fair) == nothing
     assert with_records(nothing, exposed, fair.with_(shares=(0.1, 0.9))) == nothing
     found = judged([made()])

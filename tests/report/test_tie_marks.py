@@ -48,8 +48,8 @@ def test_an_audit_of_saturated_answers_is_marked_in_numbers_and_words(saturated)
     assert (said["leak"], said["tied"]) == ("cannot tell", True)
     assert "a threshold flags either 0.0 % of the non-members or more than 10 %" in said["detail"]
     assert (
-        "No attack did better than chance, but equal scores decide the share found, so a leak that matters is not "
-        "excluded."
+        "No attack is shown to do better than chance, but equal scores decide the share found, so a leak that matters "
+        "is not excluded."
     ) in said["detail"]
     assert any(line.startswith("Whether there is a leak: too many records have equal") for line in said["cannot_say"])
 

@@ -55,7 +55,7 @@ def details(said: Verdict, found: ExposedGroup, names: Sequence[str], what: str)
             )
         lines.append(f"{told}.")
     if said.reason is Reason.IN_A_GROUP:
-        lines.append("Over all records no attack did better than chance: the leak is of this group.")
+        lines.append("Over all records no attack is shown to do better than chance: the leak is of this group.")
     return lines
 
 

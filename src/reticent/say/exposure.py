@@ -13,7 +13,7 @@ SAME = (
     "those that were not, so there is nothing to judge their difference by. Were the answers rounded, or is one model "
     "there several times?"
 )
-ALONE = "Over all records no attack did better than chance: the leak is of these."
+ALONE = "Over all records no attack is shown to do better than chance: the leak is of these."
 """What is said where single records alone leak."""
 
 

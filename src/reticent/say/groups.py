@@ -77,7 +77,7 @@ def _sentence(found: Grouping, names: Sequence[str], population: Population, wha
         f"{_named(found.by, most.name, names, what_of)}: {found.attack} tells its members from its non-members in "
         f"{percent(most.auc.mean)} of pairs, and those of {rest} in {percent(most.auc.mean - most.difference.mean)}"
         f"{'' if two else ' on average'}; "
-        f"that is more than chance{sure}.{_also(found, higher, names, what_of)}"
+        f"the difference is more than chance{sure}.{_also(found, higher, names, what_of)}"
     )
 
 

@@ -19,7 +19,7 @@ from reticent.say.grammar import agree, alarms, listed, plural
 from reticent.say.grammar import sentence as ended
 from reticent.say.population import BEYOND_CHANCE, CHECK_LABELS, UNLEARNED
 
-NOTHING = "No attack did better than chance"
+NOTHING = "No attack is shown to do better than chance"
 CONCLUSIONS = {
     Reason.EXCLUDED: f"{NOTHING}, and a leak that matters (an AUC of {MATERIAL_AUC}, or {MATERIAL_LIFT:g} times as "
     "many training records found as chance finds at that rate of false alarms) is excluded.",

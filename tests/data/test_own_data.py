@@ -362,6 +362,7 @@ def test_a_slip_among_very_many_numbers_is_named_where_they_are_refused(tmp_path
         ("a,b,label\n1,x,0\n,x,1\n", InputError, "column 'a' is empty or NaN in 1 of 2 records"),
         ("a,label\n1,0\n2,1.5\n", InputError, "y: expected whole numbers as labels, got 1.5 for record 1"),
         ("a,label\n1,7\n2,7\n", InputError, "every record has the label 7"),
+        ("a,label\n1,no\n2,no\n", InputError, "every record has the label no,"),
         ("a,label\n1,7\n2,nan\n", InputError, "label's column 'label' is empty, NaN or infinite in 1 records"),
         (
             "a,label\n" + "".join(f"1,{i + 7}\n" for i in range(501)),

@@ -126,7 +126,7 @@ class Records:
         if not features.size:
             raise ShapeError(f"x: expected at least one feature a record, got none: shape {features.shape}")
         count = classes if classes is not None else int(labels.max()) + 1
-        _no_empty_class(labels, count)
+        _no_empty_class(labels, count, facts.get("class_names") or ())
         if features.ndim == 2:
             converted, kind = _flat(features)
         else:
@@ -214,10 +214,11 @@ def _converted(facts: Facts, records: int) -> Any:
     return {**facts, "columns": columns, **scale}
 
 
-def _no_empty_class(labels: NDArray[np.int64], classes: int) -> None:
+def _no_empty_class(labels: NDArray[np.int64], classes: int, names: Sequence[str]) -> None:
     if (labels == labels[0]).all():
+        only = names[labels[0]] if labels[0] < len(names) else labels[0]
         raise InputError(
-            f"y: expected at least 2 classes, got 1: every record has the label {labels[0]}, nothing can be learned"
+            f"y: expected at least 2 classes, got 1: every record has the label {only}, nothing can be learned"
         )
     present = np.unique(labels)
     empty = classes - len(present)

@@ -155,6 +155,7 @@ def test_the_junit_file_tells_every_outcome(command, audited):
             "the folder holds a comparison, whose rows are audits of their own: give one of 'compared/a', 'compared/b'",
         ),
         ("gate broken.json --max-auc 0.6", "broken.json: not the JSON of an audit"),
+        ("gate table.csv --max-auc 0.6", "got a text that is no JSON object: give it, or the folder that holds it"),
         ("gate outputs.npz --max-auc 0.6", "outputs.npz: expected the audit.json of `reticent audit` or"),
         ("gate other.json --max-auc 0.6", "schema: expected 'reticent.audit/1', got 'reticent.comparison/1'"),
         ("gate reticent-audit --max-tpr 0.02", "expected TPR@FPR such as 0.02@0.01, got '0.02'"),
@@ -169,6 +170,7 @@ def test_the_junit_file_tells_every_outcome(command, audited):
 )
 def test_bad_input_is_told_from_an_outcome(command, audited, tmp_path, line, message):
     (tmp_path / "broken.json").write_text("{")
+    (tmp_path / "table.csv").write_text("a,b\n1,2\n")
     np.savez(tmp_path / "outputs.npz", labels=np.arange(3))
     (tmp_path / "none").mkdir()
     for row in ("a", "b"):

@@ -155,7 +155,7 @@ def test_the_junit_file_tells_every_outcome(command, audited):
             "the folder holds a comparison, whose rows are audits of their own: give one of 'compared/a', 'compared/b'",
         ),
         ("gate broken.json --max-auc 0.6", "broken.json: not the JSON of an audit"),
-        ("gate table.csv --max-auc 0.6", "got a text that is no JSON object: give it, or the folder that holds it"),
+        ("gate table.csv --max-auc 0.6", "got text that is no JSON object: give it, or the folder that holds it"),
         ("gate outputs.npz --max-auc 0.6", "outputs.npz: expected the audit.json of `reticent audit` or"),
         ("gate other.json --max-auc 0.6", "schema: expected 'reticent.audit/1', got 'reticent.comparison/1'"),
         ("gate reticent-audit --max-tpr 0.02", "expected TPR@FPR such as 0.02@0.01, got '0.02'"),

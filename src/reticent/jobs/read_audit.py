@@ -27,7 +27,7 @@ def read_document(path: Path) -> Plain:
         document = json.loads(text, parse_constant=partial(_refuse, file))
     except json.JSONDecodeError as error:
         if not text.lstrip().startswith("{"):
-            raise CorruptFileError(f"{file}: expected {EXPECTED}, got a text that is no JSON object: {REMEDY}") from None
+            raise CorruptFileError(f"{file}: expected {EXPECTED}, got text that is no JSON object: {REMEDY}") from None
         place = f"line {error.lineno}, column {error.colno}"
         raise CorruptFileError(f"{file}: not the JSON of an audit: it was cut off or edited at {place}") from None
     except (ValueError, RecursionError):

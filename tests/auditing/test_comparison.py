@@ -277,6 +277,18 @@ def test_one_target():
     assert "One model of each recipe was audited" in found["cannot_say"][0]
 
 
+def test_intervals_of_accuracies_allow_for_records_that_all_models_find_hard():
+    missed, rng = 0, np.random.default_rng(0)
+    for seed in range(100):
+        easy = rng.random(N) < 0.8
+        members = membership(seed=seed)
+        one = entry("plain", 1.0)
+        given = [RowScores(name, one.scores, members, correct=np.tile(easy, (T, 1))) for name in ("plain", "again")]
+        low, high = run(*given)["rows"][0]["accuracy"]["non_members"]["interval"]
+        missed += not low <= 0.8 <= high
+    assert missed <= 12
+
+
 def test_a_rate_that_is_not_measurable():
     found = run(entry("plain", 2.0), entry("decay", 0.2), fpr=0.001)
     assert [pair["statistic"] for pair in found["pairs"]] == ["auc", "accuracy"]

@@ -45,4 +45,10 @@ def test_the_sentence_gives_both_shares():
     losses = np.concatenate([normal(200), normal(200, 2)])
     said = spoken(loss_tail(-losses, members)).sentence
     assert "of non-members have a larger loss than all but 1 % of the members (95 % interval" in said
-    assert said.endswith("if both had alike losses, it would be 1 %.")
+    assert said.endswith("if both had alike losses, it would be 1.5 % on average.")
+
+
+def test_alike_losses_give_what_is_said_of_them():
+    rng = np.random.default_rng(0)
+    found = [loss_tail(rng.normal(size=1100), np.arange(1100) < 100).rates[0] for _ in range(400)]
+    assert np.mean([one.tnr for one in found]) == pytest.approx(found[0].alike, abs=0.002)

@@ -480,6 +480,17 @@ def test_the_lower_limit_of_the_accuracy_is_judged():
     assert binom.sf(809, 900, low) == pytest.approx(0.025, abs=1e-9)
 
 
+def test_the_accuracy_is_bounded_by_audited_records_and_by_units_that_are_right_as_one():
+    for data, records in (
+        ({"roles": {"audited": 200, "reference": 1600}}, 200),
+        ({"roles": {"audited": 400}, "units": 60, "largest_unit": 20}, 20),
+    ):
+        some = document()
+        some["data"] |= data
+        arm = t.ppf(0.975, 7) * math.sqrt(0.02**2 / 8 + 0.9 * 0.1 / records)
+        assert one(some, min_accuracy=0.5).bound == pytest.approx(0.9 - arm, abs=1e-12)
+
+
 def test_the_accuracy_of_references_is_not_judged():
     some = document()
     some["population"]["targets"] = [0, 3]

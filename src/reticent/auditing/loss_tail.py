@@ -30,5 +30,6 @@ def loss_tail(
             rates.append(unresolved)
             continue
         interval = exact_interval(point.true_positives, point.members, confidence)
-        rates.append(unresolved.with_(tnr=point.tpr, interval=interval))
+        alike = (point.false_positives_allowed + 1) / (point.non_members + 1)  # Its groups are exchanged.
+        rates.append(unresolved.with_(tnr=point.tpr, interval=interval, alike=alike))
     return LossTail(rates=tuple(rates), confidence=confidence)

@@ -14,9 +14,11 @@ class TailRate(Finding):
     records_needed: Count
     "Members from which that can be measured."
     tnr: Annotated[Share | None, LeftOut] = None
-    "The share of non-members with a larger loss; left out if not measurable. Equal losses on both sides give `fnr`."
+    "The share of non-members with a larger loss; left out if not measurable."
+    alike: Annotated[Share | None, LeftOut] = None
+    "What it would be on average if members and non-members had alike losses: somewhat more than `fnr` of few members."
     interval: Annotated[Interval | None, LeftOut] = None
-    "Clopper-Pearson, at this threshold."
+    "Clopper-Pearson, at this threshold, which the members set."
 
 
 class LossTail(Finding):

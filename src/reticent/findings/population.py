@@ -63,6 +63,8 @@ class Data(Finding):
     non-members and shares of all attacks, groups and epsilons are then of units."""
     units: Annotated[Count | None, LeftOut] = None
     "How many units the audited records are of."
+    largest_unit: Annotated[Count | None, LeftOut] = None
+    "Records of the unit that has the most."
     unit_score: Annotated[UnitScore | None, LeftOut] = None
     "How the scores of a unit's records became its own."
     persons: Annotated[tuple[PersonColumn, ...], Empty] = ()

@@ -228,11 +228,12 @@ def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> 
     """Hold the lower limit of the audited models' mean accuracy on non-members against a limit.
 
     A broken model is private and useless. The interval is Student's over models with the largest variance that records
-    may add, ``p (1 - p) / N`` for N records, or units, whose records may be right or wrong as one; for one model,
-    Clopper-Pearson's.
+    may add: ``p (1 - p) / N`` for N audited records, and n times that where the largest unit has n, since a unit's may
+    be right or wrong as one. For one model it is Clopper-Pearson's.
     """
     name, population = f"accuracy on non-members at least {limit:g}", document.population
-    records, models = document.data.units or document.data.records, population.audited_models
+    audited = (document.data.roles or {}).get("audited", document.data.records)
+    records, models = audited / (document.data.largest_unit or 1), population.audited_models
     right = population.audited_accuracy
     if right is None or not records or not models:
         return unjudged(name, limit, Objection(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)

@@ -57,6 +57,7 @@ def data_facts(records: Records, roles: Roles | None = None, units: Units | None
         roles_digest=None if roles is None else identity(roles.to_json()),
         unit=None if units is None else units.column,
         units=None if units is None else units.count,
+        largest_unit=None if units is None else units.largest,
         unit_score=None if units is None else units.score,
         persons=person_columns(records) if units is None else (),
         licence=records.licence,

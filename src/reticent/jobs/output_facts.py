@@ -26,7 +26,9 @@ def data_facts(signals: Signals, name: str, ids: NDArray[np.int64], units: Units
     """State what the outputs are of."""
     roles = {"audited": len(ids)} if len(ids) < signals.records else None
     found = Data(name=name, kind="outputs", records=signals.records, classes=signals.classes, roles=roles)
-    return found if units is None else found.with_(unit=units.column, units=units.count, unit_score=units.score)
+    if units is None:
+        return found
+    return found.with_(unit=units.column, units=units.count, largest_unit=units.largest, unit_score=units.score)
 
 
 def population_facts(

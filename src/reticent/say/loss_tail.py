@@ -25,8 +25,8 @@ def spoken(found: LossTail) -> LossTail:
         return found.with_(sentence=f"The tail of large losses cannot be measured: that needs {least:,} members.")
     digits = decimals(known.fnr)
     ends = interval(known.interval or (), lambda end: percent(end, digits))
-    most = level(known.fnr)
+    alike = "" if known.alike is None else f"; if both had alike losses, it would be {percent(known.alike)} on average"
     return found.with_(
-        sentence=f"{percent(known.tnr, digits)} of non-members have a larger loss than all but {most} of the members "
-        f"({level(found.confidence)} interval {ends}); if both had alike losses, it would be {most}."
+        sentence=f"{percent(known.tnr, digits)} of non-members have a larger loss than all but {level(known.fnr)} of "
+        f"the members ({level(found.confidence)} interval {ends}){alike}."
     )

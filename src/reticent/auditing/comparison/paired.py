@@ -49,12 +49,18 @@ def bootstrapped(
 
 
 def over_records(first: Bools, second: Bools, counted: Bools, confidence: float) -> PairedDifference:
-    """Compare a share of records, such as the accuracy, known for each record: models crossed with records.
+    """Compare a share of records, such as the accuracy, known for each record; all are ``(T, N)`` as for `crossed`."""
+    observed, variance = crossed(first.astype(np.float64) - second, counted)
+    return difference(observed, variance, int(counted.sum(axis=1).min()), confidence)
 
-    The variance is what the bootstrap of `reticent.auditing.bootstrap` tends to with many replicates, in closed form.
-    All are ``(T, N)``; `counted` marks the records that count for each target, such as its non-members.
+
+def crossed(given: Floats, counted: Bools) -> tuple[Floats, Variance]:
+    """Average over records what is given of each ``(T, N)``, with the variance of models crossed with records.
+
+    That is what the bootstrap of `reticent.auditing.bootstrap` tends to with many replicates, in closed form. `counted`
+    marks the records that count for each target, such as its non-members.
     """
-    each = np.where(counted, first.astype(np.float64) - second, 0.0)
+    each = np.where(counted, given, 0.0)
     size = counted.sum(axis=1)
     observed = each.sum(axis=1) / size
     # What one more copy of a record adds to the difference of a target.
@@ -66,4 +72,4 @@ def over_records(first: Bools, second: Bools, counted: Bools, confidence: float)
         between = float(observed.var(ddof=1))
         again = between + float(((influence - shared) ** 2).sum()) / (targets - 1)
         by_models = max(0.0, 2 * between - again) / targets
-    return difference(observed, Variance(by_records, by_models, targets), int(size.min()), confidence)
+    return observed, Variance(by_records, by_models, targets)

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from reticent.arrays import Bools, Floats, Ints
+from reticent.arrays import Bools, Floats
 from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, bootstrap
+from reticent.auditing.comparison.paired import crossed
 from reticent.auditing.comparison.scores import RowScores
-from reticent.auditing.intervals import clopper_pearson, degenerate, tail
+from reticent.auditing.intervals import degenerate, exact_interval, tail
 from reticent.auditing.roc import allowed, auc, roc, tied
 from reticent.auditing.weighted_roc import FIXED
 from reticent.findings.comparison import AttackFound, RowAccuracy, RowNumbers, Standing
@@ -127,24 +128,20 @@ def _attack(
 
 
 def _accuracies(row: RowScores, confidence: float) -> tuple[ShareEstimate, ShareEstimate] | None:
-    if row.accuracy is None:
+    if row.correct is None:
         return None
-    inside, outside = (
-        _accuracy(each, group.sum(axis=1), confidence)
-        for each, group in zip(row.accuracy, (row.members, ~row.members), strict=True)
-    )
+    inside, outside = (_accuracy(row.correct, group, confidence) for group in (row.members, ~row.members))
     return inside, outside
 
 
-def _accuracy(each: Floats, counted: Ints, confidence: float) -> ShareEstimate:
-    """Bound by Student's interval over targets, within [0, 1]; for one target, by Clopper and Pearson's."""
-    mean = float(each.mean())
+def _accuracy(correct: Bools, group: Bools, confidence: float) -> ShareEstimate:
+    """Bound by Student's interval over targets crossed with records, within [0, 1]; for one target, the exact one."""
+    each, variance = crossed(correct.astype(np.float64), group)
+    mean, counted = float(each.mean()), int(group.sum(axis=1).min())
     if len(each) == 1:
-        low, high = clopper_pearson(np.rint(each * counted), counted, confidence)
-        return ShareEstimate(mean=mean, interval=(float(low[0]), float(high[0])))
+        return ShareEstimate(mean=mean, interval=exact_interval(round(mean * counted), counted, confidence))
     std = float(each.std(ddof=1))
-    error = std / len(each) ** 0.5
-    if error**2 <= NO_SPREAD:
-        return ShareEstimate(mean=mean, std=std, interval=degenerate(mean, int(counted.min()), confidence))
-    arm = -float(stdtrit(len(each) - 1, tail(confidence))) * error
+    if variance.total <= NO_SPREAD:
+        return ShareEstimate(mean=mean, std=std, interval=degenerate(mean, counted, confidence))
+    arm = -float(stdtrit(variance.freedom, tail(confidence))) * variance.total**0.5
     return ShareEstimate(mean=mean, std=std, interval=(max(0.0, mean - arm), min(1.0, mean + arm)))

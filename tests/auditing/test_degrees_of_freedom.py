@@ -7,6 +7,7 @@ from scipy.stats import norm, t
 
 from reticent.auditing.bootstrap import MANY, Variance
 from reticent.auditing.comparison.compare import RowScores, compare
+from reticent.auditing.comparison.paired import crossed
 from reticent.auditing.intervals import degenerate
 from reticent.auditing.verdict import widened
 from reticent.findings.numbers import Estimate
@@ -23,11 +24,10 @@ def test_an_accuracy_over_models_has_students_interval(targets):
     members = np.random.default_rng(0).permuted(np.tile(np.arange(200) < 100, (targets, 1)), axis=1)
     accuracies = np.array([0.5, 0.52, 0.47, 0.51, 0.5])[:targets]
     scores = {"loss": np.random.default_rng(1).normal(size=members.shape)}
-    rows = [
-        RowScores(name, scores, members, correct=right(members, accuracies, accuracies)) for name in ("plain", "other")
-    ]
+    answers = right(members, accuracies, accuracies)
+    rows = [RowScores(name, scores, members, correct=answers) for name in ("plain", "other")]
     found = compare(rows, fpr=0.1, rng=np.random.default_rng(0), replicates=200).rows[0].accuracy.members
-    error = np.std(accuracies, ddof=1) / targets**0.5
+    error = crossed(answers.astype(float), members)[1].total ** 0.5
     expected = t.interval(0.95, targets - 1, np.mean(accuracies), error)
     assert found.interval == pytest.approx([max(0, expected[0]), min(1, expected[1])], rel=1e-9)
 
@@ -35,9 +35,9 @@ def test_an_accuracy_over_models_has_students_interval(targets):
 def test_equal_accuracies_are_bounded_by_the_fewest_records():
     members = np.arange(40) < np.array([[10], [30]])
     scores = {"loss": np.random.default_rng(1).normal(size=members.shape)}
-    rows = [RowScores(name, scores, members, correct=right(members, 0.5, 0.5)) for name in ("plain", "other")]
+    rows = [RowScores(name, scores, members, correct=right(members, 1.0, 1.0)) for name in ("plain", "other")]
     found = compare(rows, fpr=0.1, rng=np.random.default_rng(0), replicates=200).rows[0].accuracy
-    assert found.members.interval == found.non_members.interval == degenerate(0.5, 10, 0.95)
+    assert found.members.interval == found.non_members.interval == degenerate(1.0, 10, 0.95)
 
 
 def test_an_interval_is_widened_for_a_choice_by_its_own_degrees_of_freedom():

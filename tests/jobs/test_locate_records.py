@@ -135,6 +135,9 @@ def test_what_looks_learned_by_heart_by_chance_is_told(folder):
     assert "did not learn" in found.document["detail"][0]
     summary = Memorisation(records=9, memorised=3, mean=0.1, reversed=2, quantiles={}, threshold=0.5)
     assert sentence(summary, 9).startswith("3 of 9 records are memorised, where chance alone gives about 2 (as many")
+    uneven = summary.with_(reversed=memorisation([0.5, -0.5], even=False).reversed, mean=-0.0001)
+    assert sentence(uneven, 9).startswith("3 of 9 records are memorised: models label")
+    assert sentence(uneven, 9).endswith("The mean over all records is 0.0 points.")
 
 
 def test_the_table_holds_all_records(found, folder):

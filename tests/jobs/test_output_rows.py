@@ -15,9 +15,9 @@ MODELS, RECORDS = 8, 400
 ORDER = [2, 0, 1, 3, 4, 5, 7, 6]
 
 
-def world(seed=0, gain=2.0):
+def world(seed=0, gain=2.0, models=MODELS):
     rng = np.random.default_rng(seed)
-    membership = rng.random((MODELS, RECORDS)) < 0.5
+    membership = rng.random((models, RECORDS)) < 0.5
     margins = 2 * rng.normal(size=RECORDS) + rng.normal(size=membership.shape) + gain * membership
     return {"labels": np.arange(RECORDS) % 10, "membership": membership, "margins": margins}
 
@@ -33,6 +33,12 @@ def test_rows_in_the_order_of_other_models_are_refused_with_their_order():
     pairs = re.findall(r"model (\d) on those of row (\d)", str(told.value))
     assert [int(row) for _, row in pairs] == [ORDER.index(int(model)) for model, _ in pairs]
     assert len(pairs) == 5
+
+
+def test_rows_that_fit_together_alone_are_refused_too():
+    brought = world(gain=1.0, models=16)
+    with pytest.raises(InputError, match=r"^membership: its rows .*: 16 of 16 models"):
+        attacked(brought, membership=np.roll(brought["membership"], 1, axis=0))
 
 
 @pytest.mark.parametrize("places", [1, -3])

@@ -26,7 +26,7 @@ from scipy.special import ndtri, stdtrit
 
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
-from reticent.auditing.intervals import area_interval, degenerate, percentile, tail
+from reticent.auditing.intervals import area_interval, degenerate, exact_interval, percentile, tail
 from reticent.auditing.sorted_scores import Ranked
 from reticent.auditing.weighted_roc import FIXED, Weights, rank, statistics
 from reticent.findings.numbers import ShareEstimate
@@ -74,7 +74,8 @@ class Bootstrap:
         """Estimate the mean over targets of one statistic; of an AUC, the interval is on the logit scale.
 
         `statistic` is a column of `values`, and `observed` the same on the records as they are. So many `pairs`, the
-        smaller group that the statistic is about, bound the mean where nothing varies. The interval lies within [0, 1];
+        smaller group that the statistic is about, bound the mean where nothing varies; a rate of one target, always, by
+        Clopper and Pearson's interval. The interval lies within [0, 1];
         the degrees of freedom of the variance behind it are None where the normal quantile serves, or where nothing
         varies.
         """
@@ -92,6 +93,9 @@ class Bootstrap:
         scale = (found.total / spread) ** 0.5 * found.student(confidence)
         low, high = percentile(mean + (means - means.mean()) * scale, confidence)
         interval = max(0.0, min(mean, float(low))), min(1.0, max(mean, float(high)))
+        if statistic >= len(FIXED) and len(observed) == 1:  # Of a few hits alone, replicates lie on one side of 0.
+            exact = exact_interval(round(mean * pairs), pairs, confidence)
+            interval = min(interval[0], exact[0]), max(interval[1], exact[1])
         return ShareEstimate(mean=mean, std=std, interval=interval, freedom=freedom)
 
     def replicated(self, statistic: int, observed: Floats) -> Floats:

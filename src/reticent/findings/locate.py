@@ -347,8 +347,9 @@ class Memorisation(Finding):
     "By level."
     memorised: Count
     "Records at `threshold` or more."
-    reversed: Count
-    "Records at its negative or less: what chance does."
+    reversed: Count | None
+    """Records at its negative or less: what chance does. `null` where some have more models with them than without, or
+    fewer, so that chance is not the same both ways."""
     threshold: Number
 
 

@@ -16,6 +16,8 @@ from reticent.errors import InputError
 
 SURE = 8.0
 """Standard deviations, as chance spreads, by which another order must fit better."""
+BY_CHANCE = 2.5
+"""Standard deviations by which chance lets a model gain, at the most, in the order that fits best."""
 FEWEST = 4
 """Models from which their other rows show how chance spreads."""
 MOST_NUMBERS = 2**21
@@ -76,7 +78,8 @@ def _check_rows(sure: Floats, drawn: Bools) -> None:
     models, own = len(sure), sure.diagonal()
     order = linear_sum_assignment(sure + TIE * np.eye(models), maximize=True)[1]
     moved = (order != np.arange(models)) & drawn[order]
-    if moved.any() and (sure[np.arange(models), order] > np.abs(own) + SURE)[moved].all():
+    gain = (sure[np.arange(models), order] - np.abs(own))[moved]
+    if len(gain) and gain.min() > 0 and gain.mean() > min(SURE, BY_CHANCE + SURE / len(gain) ** 0.5):
         pairs = np.array([f"model {model} on those of row {order[model]}" for model in np.flatnonzero(moved)])
         raise InputError(
             f"membership: its rows are in another order than the models: {moved.sum()} of {models} models answer as if "

@@ -192,11 +192,14 @@ def _memorised(summary: Memorisation | None, records: int) -> str:
     if summary is None:
         return f"Memorisation is known of none of the {records:,} records: it takes models with and without each."
     them = agree(summary.memorised, "it", "them")
+    chance = ""
+    if summary.reversed is not None:
+        chance = f", where chance alone gives about {summary.reversed:,} (as many look the other way round)"
     return (
-        f"{summary.memorised:,} of {summary.records:,} records {agree(summary.memorised, 'is', 'are')} memorised, "
-        f"where chance alone gives about {summary.reversed:,} (as many look the other way round): models label {them} "
+        f"{summary.memorised:,} of {summary.records:,} records {agree(summary.memorised, 'is', 'are')} memorised"
+        f"{chance}: models label {them} "
         f"correctly at least {100 * summary.threshold:.0f} percentage points more often if they were trained on {them}."
-        f" The mean over all records is {100 * summary.mean:.1f} points."
+        f" The mean over all records is {round(100 * summary.mean, 1) + 0.0:.1f} points."
     )
 
 

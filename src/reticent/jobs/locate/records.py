@@ -157,7 +157,10 @@ def _findings(rows: Sequence[RecordRow], **known: Any) -> RecordsDocument:
     )
     return RecordsDocument(
         **known,
-        memorisation=memorisation([row.memorisation for row in memorised if row.memorisation is not None]),
+        memorisation=memorisation(
+            [row.memorisation for row in memorised if row.memorisation is not None],
+            even=all(row.models_in == row.models_out for row in memorised),
+        ),
         most_exposed=tuple(row for row in rows if row.exposure is not None)[:LISTED],
         most_memorised=tuple(memorised[:LISTED]),
         records=len(rows),
@@ -165,8 +168,8 @@ def _findings(rows: Sequence[RecordRow], **known: Any) -> RecordsDocument:
     )
 
 
-def memorisation(values: Sequence[float]) -> Memorisation | None:
-    """Summarise the memorisation of all records that have one."""
+def memorisation(values: Sequence[float], *, even: bool = True) -> Memorisation | None:
+    """Summarise the memorisation of all records that have one; `even`: of as many models with each as without."""
     if not values:
         return None
     array = np.asarray(values, np.float64)
@@ -176,7 +179,7 @@ def memorisation(values: Sequence[float]) -> Memorisation | None:
         mean=float(array.mean()),
         quantiles={"0.05": low, "0.5": half, "0.95": high},
         memorised=int(np.count_nonzero(array >= MEMORISED)),
-        reversed=int(np.count_nonzero(array <= -MEMORISED)),
+        reversed=int(np.count_nonzero(array <= -MEMORISED)) if even else None,
         threshold=MEMORISED,
     )
 

@@ -220,6 +220,12 @@ def test_arrays_of_outputs_are_checked(brought, tmp_path):
     with pytest.raises(SpecError, match="no array 'margins' to group"):
         read_signals(file, ["margins"])
     assert sorted(read_signals(file, ["sex", "age", "class"]).groups) == ["age", "sex"]
+    x = np.arange(200.0)[:, None]
+    records = reticent.Records.make(x, np.arange(200) % 2, columns={"race": np.arange(200) % 3})
+    groups = read_signals(file, ["sex", "race"], records=records).groups
+    assert groups["race"].tolist() == records.columns["race"].tolist()
+    with pytest.raises(SpecError, match="it holds age, sex, and the records have the columns race"):
+        read_signals(file, ["zip"], records=records)
 
 
 @pytest.mark.slow

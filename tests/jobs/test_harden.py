@@ -155,6 +155,24 @@ def test_a_model_that_may_have_learned_nothing_is_told_of_before_anything_is_tra
     assert "shows no sign of having been trained on these members" in unsure
 
 
+def test_that_so_few_non_members_settle_nothing_is_told_before_anything_is_trained(place):
+    x, y = noise(60, 5)
+    np.savez(place[0] / "few.npz", x=x, y=y)
+
+    class Enough(Exception):
+        pass
+
+    def stop(stage):
+        raise Enough
+
+    notes = []
+    with pytest.raises(Enough):
+        run(non_members="few.npz", objective="relaxloss", options=CWRF, out="few", stage=stop, note=notes.append)
+    few = "no interval over 60 members and 5 non-members can be relied on. At least 20 of each are needed."
+    assert f"What is found will not be judged: {few}" in notes
+    assert not any("no sign" in note for note in notes)
+
+
 def test_the_repaired_weights_load_and_hold_what_was_set_back(place):
     folder, model, found, _ = place
     loaded = network(load_file(folder / "one" / "repaired.safetensors"))

@@ -34,6 +34,18 @@ def commands(document, leak="found", reason="more-than-chance", out="my report",
     ]
 
 
+def test_of_one_brought_model_it_is_seen_first_whether_its_members_differ(document):
+    def first(kind, models):
+        found = read(document)
+        verdict = found.verdict.with_(leak="found", reason="more-than-chance")
+        data, population = found.data.with_(kind=kind), found.population.with_(models=models, per_model=())
+        return next_steps.after(found.with_(verdict=verdict, data=data, population=population))[0][0]
+
+    assert first("outputs", 1).startswith("First see whether members and non-members differ without the model")
+    assert not first("outputs", 8).startswith("First see")
+    assert not first("image", 1).startswith("First see")
+
+
 @pytest.mark.parametrize(
     ("config", "verbs"),
     [

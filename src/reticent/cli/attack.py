@@ -43,7 +43,8 @@ def attack(
             binary models logits and probabilities may be (M, N). It may also hold `targets`, row numbers of the models
             to audit or a boolean mask (M,) of them, and `references`, the same of those to learn from, which may have
             been trained on none of the records; `classes`, how many there are; and other arrays (N,), by whose values
-            --group-by groups the records, or one that --unit names and that tells whose each record is.
+            --group-by groups the records, or one that --unit names and that tells whose each record is; either may be a
+            column of --records instead.
         out: Folder for report.html, audit.json and records.csv.
         scores: Save the scores here: .npy `(T, N)` with one attack, .npz by attack's name with several; NaN for
             records that are not audited.

@@ -2,7 +2,7 @@
 
 import difflib
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any
@@ -41,7 +41,7 @@ def read_signals(
         if isinstance(content, np.ndarray):
             raise CorruptFileError(f"{path}: expected {EXPECTED}, got one array, an .npy file")
         arrays = {key: _array(path, content, key) for key in content.files}
-    groups = _groups(path, arrays, group_by)
+    groups = _groups(path, arrays, group_by, {} if records is None else records.columns)
     whose = None if unit is None or unit in KEYS else arrays.pop(unit, None)
     missing = [repr(key) for key in ("labels", "membership") if key not in arrays]
     if missing:
@@ -128,14 +128,17 @@ def _large(stream: IO[bytes]) -> NDArray[Any]:
     return values.T if turned else values
 
 
-def _groups(path: Path, arrays: dict[str, NDArray[Any]], group_by: Sequence[str]) -> dict[str, NDArray[Any]]:
-    """Take the arrays that records are grouped by out of a file's arrays."""
+def _groups(
+    path: Path, arrays: dict[str, NDArray[Any]], group_by: Sequence[str], columns: Mapping[str, NDArray[Any]]
+) -> dict[str, NDArray[Any]]:
+    """Take what records are grouped by out of a file's arrays, or else of the records' columns."""
     further = [key for key in arrays if key not in KEYS]
     asked = [name for name in grouping.once(group_by) if name != CLASS or name in further]
     for name in asked:
-        if name not in further:
+        if name not in further and name not in columns:
             raise SpecError(
                 f"{path}: group_by: there is no array {name!r} to group records by; besides the outputs it holds "
                 f"{', '.join(sorted(further)) or 'nothing'}"
+                f"{', and the records have the columns ' * bool(columns)}{', '.join(sorted(columns))}"
             )
-    return {name: arrays.pop(name) for name in asked}
+    return {name: arrays.pop(name) if name in further else columns[name] for name in asked}

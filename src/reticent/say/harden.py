@@ -1,6 +1,5 @@
 """A repair in sentences: whether the repaired model leaks less, at what accuracy, and what is not shown."""
 
-from reticent.auditing.verdict import FEWEST
 from reticent.findings.audit import Leak, Reason
 from reticent.findings.comparison import Relation
 from reticent.findings.harden import (
@@ -20,7 +19,7 @@ from reticent.rounding import decimals, fraction, percent
 from reticent.say import blind
 from reticent.say.comparison import limits as limits_of_comparison
 from reticent.say.grammar import alarms, listed, plural
-from reticent.say.harden_checks import SAY_HOW, doubts, suspects
+from reticent.say.harden_checks import SAY_HOW, doubts, few, suspects
 from reticent.say.limits import unresolved
 from reticent.say.locate import FRESH
 
@@ -164,11 +163,7 @@ def _detail(found: HardenDocument) -> list[str]:
         told = _accuracies(found.after, "after", found.data)
         return [*differ, *told, *_still(found)]
     if found.doubt is Doubt.FEW_RECORDS:
-        few = (
-            f"{UNJUDGED}: no interval over {plural(found.data.members, 'member')} and "
-            f"{plural(found.data.non_members, 'non-member')} can be relied on. At least {FEWEST} of each are needed."
-        )
-        return [*differ, few]
+        return [*differ, f"{UNJUDGED}: {few(found.data.members, found.data.non_members)}"]
     if found.doubt is Doubt.RECORDS_DIFFER:
         asked = (
             f"{UNJUDGED}: in the given model no attack that compares models is shown to find more than that. "

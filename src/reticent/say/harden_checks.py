@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from reticent.auditing.verdict import FEWEST
 from reticent.findings.harden import HeldLoss, Note, RecordsNote, Short
 from reticent.findings.numbers import Area
 from reticent.rounding import around, fraction, percent, significant_down
@@ -42,6 +43,14 @@ def no_sign(found: Area) -> str:
         f"By its loss alone, the given model shows no sign of having been trained on these members {how}: either it "
         "was trained on others, or it generalises so well that there is little to repair. Check that these are its "
         "members."
+    )
+
+
+def few(members: int, others: int) -> str:
+    """Say that no interval over so few records of one model can be relied on."""
+    return (
+        f"no interval over {plural(members, 'member')} and {plural(others, 'non-member')} can be relied on. At least "
+        f"{FEWEST} of each are needed."
     )
 
 

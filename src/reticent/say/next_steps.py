@@ -6,6 +6,7 @@ from typing import Any
 
 from reticent.auditing.verdict import MATERIAL_AUC, MATERIAL_LIFT
 from reticent.findings.audit import AuditDocument, Leak, Reason
+from reticent.findings.blind import Known
 from reticent.options import OWN, SILENT, AuditConfig, DataOptions, spelled, with_options
 from reticent.say.population import CHECK_LABELS
 from reticent.spec import as_toml
@@ -55,7 +56,7 @@ def after(document: AuditDocument) -> tuple[Step, ...]:
     if better:
         steps = better
     elif said.leak is Leak.FOUND:
-        steps = [*_where(document), *_repairs(document)]
+        steps = [*_by_themselves(document), *_where(document), *_repairs(document)]
     elif said.reason in SHARPER:
         steps = [*_sharper(document)]
     elif said.reason in OTHERWISE:
@@ -63,6 +64,14 @@ def after(document: AuditDocument) -> tuple[Step, ...]:
     elif said.reason is Reason.EXCLUDED and (flags := _flags(document, "audit", attacks=None)) is not None:
         steps = [("Try every attack that fits", _command("audit", flags, "--attack all"))]
     return (*steps, *(_gate(document) if said.leak is not Leak.CANNOT_TELL else ()))
+
+
+def _by_themselves(document: AuditDocument) -> Iterator[Step]:
+    """Say how to see that one brought model's members do not differ from the others without it."""
+    blind, seen = document.blind, {Known.RECORDS, Known.REFERENCES}
+    if document.data.kind == "outputs" and document.population.models == 1 and (blind is None or blind.by not in seen):
+        told = "First see whether members and non-members differ without the model: attack again, with what it saw"
+        yield f"{told} (--records FILE, in Python records=)", ""
 
 
 def _where(document: AuditDocument) -> Iterator[Step]:

@@ -12,6 +12,7 @@ from reticent import usercode
 from reticent.attacks import Offer, check_membership, check_offer
 from reticent.auditing.intervals import auc_interval
 from reticent.auditing.roc import auc
+from reticent.auditing.verdict import FEWEST
 from reticent.data.membership import Membership
 from reticent.data.roles import Roles
 from reticent.errors import InputError, ModelError, SpecError
@@ -61,7 +62,7 @@ class Ready:
         left_out: why attacks are left out, by name, where all that fit are asked for.
         seen: what the model says of the audited records.
         untaught: that the model may have learned nothing, in a sentence; empty if it has.
-        no_sign: how well its loss tells members from non-members, where that may be chance.
+        no_sign: how well its loss tells members from non-members, where that may be chance; None of few records.
     """
 
     config: AuditConfig
@@ -97,7 +98,10 @@ class Ready:
 
     def doubts(self) -> list[str]:
         """Say what there is to know of the model and its records before anything is trained."""
-        return [*filter(None, [self.untaught]), *say.doubts(self.no_sign, by_default=self.by_default, early=True)]
+        counts = len(self.sorted.members), len(self.sorted.others)
+        few = [f"What is found will not be judged: {say.few(*counts)}"] if min(counts) < FEWEST else []
+        shown = say.doubts(self.no_sign, by_default=self.by_default, early=True)
+        return [*filter(None, [self.untaught]), *few, *shown]
 
     @property
     def target(self) -> int:
@@ -182,7 +186,7 @@ def ready(
         seen=seen,
         executor=trainer,
         untaught=untaught,
-        no_sign=None if area.shown else area,
+        no_sign=None if area.shown or min(row.sum(), (~row).sum()) < FEWEST else area,
     )
 
 

@@ -44,16 +44,6 @@ class RowScores:
         """Whether at most half of the models are known not to have learned."""
         return 2 * self.unlearned <= self.models
 
-    @property
-    def accuracy(self) -> tuple[Floats, Floats] | None:
-        """Share of records that each target labels correctly ``(T,)``, of its members and of its non-members."""
-        if self.correct is None:
-            return None
-        inside, outside = (
-            (self.correct & group).sum(axis=1) / group.sum(axis=1) for group in (self.members, ~self.members)
-        )
-        return inside, outside
-
     def same_scores(self, other: "RowScores") -> bool:
         """Tell whether all attacks give every record the same score in two rows, as where a defense never acted."""
         known = self.scores.keys() == other.scores.keys()

@@ -148,7 +148,7 @@ def test_the_table_holds_all_records(found, folder):
 
 
 def test_where_too_few_models_tell_memorisation_is_not_known(found):
-    assert memorisation([]) is None
+    assert memorisation([], even=True) is None
     assert "known of none of the 120 records" in sentence(None, 120)
     rows = [RecordRow.from_json(row | {"memorisation": None, "exposure": None}) for row in found.rows]
     changed = found.document | {"most_memorised": [], "most_exposed": [], "memorisation": None}

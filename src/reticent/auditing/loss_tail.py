@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from numpy.typing import ArrayLike
 
 from reticent.auditing.intervals import exact_interval
-from reticent.auditing.roc import records_needed, tnr_at_fnr
+from reticent.auditing.roc import records_needed, threshold_rate, tnr_at_fnr
 from reticent.findings.loss_tail import LossTail, TailRate
 
 FNRS = (0.01, 0.001)
@@ -30,6 +30,6 @@ def loss_tail(
             rates.append(unresolved)
             continue
         interval = exact_interval(point.true_positives, point.members, confidence)
-        alike = (point.false_positives_allowed + 1) / (point.non_members + 1)  # Its groups are exchanged.
+        alike = threshold_rate(point.false_positives_allowed, point.non_members)  # Its groups are exchanged.
         rates.append(unresolved.with_(tnr=point.tpr, interval=interval, alike=alike))
     return LossTail(rates=tuple(rates), confidence=confidence)

@@ -16,7 +16,7 @@ class TailRate(Finding):
     tnr: Annotated[Share | None, LeftOut] = None
     "The share of non-members with a larger loss; left out if not measurable."
     alike: Annotated[Share | None, LeftOut] = None
-    "What it would be on average if members and non-members had alike losses: somewhat more than `fnr` of few members."
+    "What it would be on average if members and non-members had alike losses, none of them equal: more than `fnr`."
     interval: Annotated[Interval | None, LeftOut] = None
     "Clopper-Pearson, at this threshold, which the members set."
 

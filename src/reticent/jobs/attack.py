@@ -278,7 +278,8 @@ def run(
         blind = blind_baseline(problem.members, problem.signals.labels, records, ids, settings, units=problem.units)
         if blind is None or not blind.found.shift:  # Else what goes beyond the baseline is judged.
             facts = _beyond_chance(whole, facts)
-        controls = _controls(problem, specs, settings, facts, work) if permuted or facts.unequal else []
+        permuted = permuted or (facts.unequal and possible(problem, specs, settings))
+        controls = _controls(problem, specs, settings, facts, work) if permuted else []
         measured = measure(
             problem,
             specs,
@@ -303,16 +304,9 @@ def run(
     if problem.signals.models == 1:
         found = found.with_(loss_tail=loss_tail(whole.signals.of_model(0), problem.members[0], config.confidence))
     strong = [name for name in left_out if ATTACKS[name].strong]
-    found = say.spoken(
-        found,
-        [
-            *([] if problem.units is None else [of_units(problem.units)]),
-            *facts.notices,
-            *dict.fromkeys(left_out.values()),
-            *say.not_looked_at(brought.ungrouped),
-        ],
-        () if any(audit.strong for audit in measured.audits) else strong,
-    )
+    unit = [] if problem.units is None else [of_units(problem.units)]
+    further = [*unit, *facts.notices, *dict.fromkeys(left_out.values()), *say.not_looked_at(brought.ungrouped)]
+    found = say.spoken(found, further, () if any(audit.strong for audit in measured.audits) else strong)
     rows, units = _listed(measured, problem, partitions, ids)
     form = config.records_format
     files = () if output is None else write_audit(output, found, rows, units=units, records_format=form)
@@ -330,8 +324,6 @@ def _controls(
     problem: Problem, specs: Sequence[Spec], settings: Settings, facts: Population, work: Work
 ) -> list[tuple[Audit, ...]]:
     """Repeat the audit with nothing to find; where more than chance decides membership, a leak is what goes beyond."""
-    if not possible(problem, specs, settings):
-        return []
     made = [nulls(problem, specs, settings, work.tell)]
     if facts.overall_confidence is not None:
         made.append(nulls(problem, specs, settings, work.tell, exchanged))

@@ -191,7 +191,7 @@ def unlearned(
 def learned(accuracy: float, share: float, records: int) -> bool:
     """Tell whether records are labelled better than naming the class that has a share of them would.
 
-    That is beyond chance, or, of few records, by more than half of what that naming gets wrong.
+    That is beyond chance, or, where chance may reach further, by more than half of what that naming gets wrong.
     """
     return accuracy > min(_chance(share, records), (1 + share) / 2)
 

@@ -15,9 +15,10 @@ from reticent.data.records import listed
 from reticent.errors import InputError
 
 SURE = 8.0
-"""Standard deviations, as chance spreads, by which another order must fit better."""
+"""Standard deviations, as chance spreads, by which another order must fit better; of the mean over n models it is
+sqrt(n) times less, beyond what chance gains."""
 BY_CHANCE = 2.5
-"""Standard deviations by which chance lets a model gain, at the most, in the order that fits best."""
+"""About what chance lets a model gain on average in the order that fits best, in standard deviations."""
 FEWEST = 4
 """Models from which their other rows show how chance spreads."""
 MOST_NUMBERS = 2**21

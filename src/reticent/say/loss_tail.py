@@ -19,14 +19,14 @@ ALONE = (
 
 def spoken(found: LossTail) -> LossTail:
     """Fill in the sentence."""
-    known = next((rate for rate in found.rates if rate.tnr is not None and rate.interval is not None), None)
+    known = next((rate for rate in found.rates if rate.tnr is not None and rate.alike is not None), None)
     if known is None:
         least = min(rate.records_needed for rate in found.rates)
         return found.with_(sentence=f"The tail of large losses cannot be measured: that needs {least:,} members.")
     digits = decimals(known.fnr)
     ends = interval(known.interval or (), lambda end: percent(end, digits))
-    alike = "" if known.alike is None else f"; if both had alike losses, it would be {percent(known.alike)} on average"
     return found.with_(
         sentence=f"{percent(known.tnr, digits)} of non-members have a larger loss than all but {level(known.fnr)} of "
-        f"the members ({level(found.confidence)} interval {ends}){alike}."
+        f"the members ({level(found.confidence)} interval {ends}); if both had alike losses, it would be "
+        f"{percent(known.alike)} on average."
     )

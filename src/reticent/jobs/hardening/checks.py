@@ -12,7 +12,6 @@ from reticent import usercode
 from reticent.attacks import Offer, check_membership, check_offer
 from reticent.auditing.intervals import auc_interval
 from reticent.auditing.roc import auc
-from reticent.auditing.verdict import FEWEST
 from reticent.data.membership import Membership
 from reticent.data.roles import Roles
 from reticent.errors import InputError, ModelError, SpecError
@@ -98,10 +97,10 @@ class Ready:
 
     def doubts(self) -> list[str]:
         """Say what there is to know of the model and its records before anything is trained."""
-        counts = len(self.sorted.members), len(self.sorted.others)
-        few = [f"What is found will not be judged: {say.few(*counts)}"] if min(counts) < FEWEST else []
+        few = say.few(len(self.sorted.members), len(self.sorted.others))
+        unjudged = [f"What is found will not be judged: {few}"] * self.sorted.few
         shown = say.doubts(self.no_sign, by_default=self.by_default, early=True)
-        return [*filter(None, [self.untaught]), *few, *shown]
+        return [*filter(None, [self.untaught]), *unjudged, *shown]
 
     @property
     def target(self) -> int:
@@ -186,7 +185,7 @@ def ready(
         seen=seen,
         executor=trainer,
         untaught=untaught,
-        no_sign=None if area.shown or min(row.sum(), (~row).sum()) < FEWEST else area,
+        no_sign=None if area.shown or known.few else area,
     )
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from reticent import seeds
+from reticent.auditing.verdict import FEWEST
 from reticent.data.load import load, together
 from reticent.data.records import Records
 from reticent.errors import InputError, RolesError
@@ -54,6 +55,11 @@ class Sorted:
     others: Ids
     reference: Ids
     notes: tuple[RecordsNote, ...] = ()
+
+    @property
+    def few(self) -> bool:
+        """Whether no interval over the members and the other records can be relied on."""
+        return min(len(self.members), len(self.others)) < FEWEST
 
 
 def gathered(asked: Asked, seed: int, *, needed: bool) -> Sorted:

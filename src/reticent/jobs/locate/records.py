@@ -168,7 +168,7 @@ def _findings(rows: Sequence[RecordRow], **known: Any) -> RecordsDocument:
     )
 
 
-def memorisation(values: Sequence[float], *, even: bool = True) -> Memorisation | None:
+def memorisation(values: Sequence[float], *, even: bool) -> Memorisation | None:
     """Summarise the memorisation of all records that have one; `even`: of as many models with each as without."""
     if not values:
         return None

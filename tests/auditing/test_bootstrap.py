@@ -11,7 +11,7 @@ from scipy.stats import binom, ks_2samp, norm, poisson
 from reticent.auditing import bootstrap as module
 from reticent.auditing import roc, weighted_roc
 from reticent.auditing.bootstrap import Bootstrap, affordable, bootstrap
-from reticent.auditing.intervals import auc_interval, degenerate
+from reticent.auditing.intervals import auc_interval, degenerate, exact_interval
 from reticent.auditing.sorted_scores import Ranked
 from reticent.auditing.weighted_roc import FIXED, HEAVIEST, PIECE, _deal, _layers, _running, rank, statistics
 
@@ -296,3 +296,15 @@ def test_tpr_interval_covers(count):
     truth = norm.cdf(norm.ppf(0.1) + 0.7)
     inside = covers(np.random.default_rng(6), count, 600, 0.7, 0.0, len(FIXED), truth, 300)
     assert 0.91 <= inside / 300 <= 0.995
+
+
+@pytest.mark.parametrize("hits", [1, 2, 5])
+def test_the_interval_of_one_models_rate_holds_the_exact_one(hits):
+    members = np.arange(1000) < 200
+    scores = np.where(members, 0.0, 1.0) + np.arange(1000) / 1e6
+    scores[:hits] = 2.0
+    found = bootstrap(scores[None], members[None], (0.01,), 200, np.random.default_rng(0))
+    low, high = found.estimate(len(FIXED), np.array([hits / 200]), 200, 0.95).interval
+    exact = exact_interval(hits, 200)
+    assert low <= exact[0]
+    assert high >= exact[1]

@@ -484,6 +484,7 @@ def test_the_accuracy_is_bounded_by_audited_records_and_by_units_that_are_right_
     for data, records in (
         ({"roles": {"audited": 200, "reference": 1600}}, 200),
         ({"roles": {"audited": 400}, "units": 60, "largest_unit": 20}, 20),
+        ({"roles": {"audited": 400}, "units": 60}, 60),
     ):
         some = document()
         some["data"] |= data

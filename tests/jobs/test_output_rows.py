@@ -15,11 +15,11 @@ MODELS, RECORDS = 8, 400
 ORDER = [2, 0, 1, 3, 4, 5, 7, 6]
 
 
-def world(seed=0, gain=2.0, models=MODELS):
+def world(seed=0, gain=2.0, models=MODELS, records=RECORDS):
     rng = np.random.default_rng(seed)
-    membership = rng.random((models, RECORDS)) < 0.5
-    margins = 2 * rng.normal(size=RECORDS) + rng.normal(size=membership.shape) + gain * membership
-    return {"labels": np.arange(RECORDS) % 10, "membership": membership, "margins": margins}
+    membership = rng.random((models, records)) < 0.5
+    margins = 2 * rng.normal(size=records) + rng.normal(size=membership.shape) + gain * membership
+    return {"labels": np.arange(records) % 10, "membership": membership, "margins": margins}
 
 
 def attacked(brought, **other):
@@ -39,6 +39,13 @@ def test_rows_that_fit_together_alone_are_refused_too():
     brought = world(gain=1.0, models=16)
     with pytest.raises(InputError, match=r"^membership: its rows .*: 16 of 16 models"):
         attacked(brought, membership=np.roll(brought["membership"], 1, axis=0))
+
+
+def test_a_swap_that_one_of_both_models_speaks_against_is_not_refused():
+    brought = world(gain=3.0, records=1600)
+    membership = brought["membership"]
+    brought["margins"][1] += 0.5 * membership[0] - 3.0 * membership[1]  # It answers as one trained on model 0's.
+    attacked(brought, membership=membership[[1, 0, *range(2, MODELS)]])
 
 
 @pytest.mark.parametrize("places", [1, -3])

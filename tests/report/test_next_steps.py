@@ -9,12 +9,14 @@ from audit_forms import html, read, terminal
 from reticent.cli import app
 from reticent.cli.flags import Flags
 from reticent.findings.audit import Leak, Reason
+from reticent.findings.blind import Blind
 from reticent.findings.environment import Environment
 from reticent.jobs.config import gather
 from reticent.say import next_steps
 
 FOUND = {Reason.MORE_THAN_CHANCE, Reason.MORE_THAN_SHIFT, Reason.IN_A_GROUP, Reason.IN_RECORDS, Reason.EXCLUDED}
 """Reasons of a verdict that tells."""
+BLIND = Blind(auc=0.5, interval=(0.4, 0.6), by="labels", shift=False, confidence=0.95, folds=5, records=100, models=1)
 TABLE = {
     "dataset": "my data.csv",
     "label": "out come",
@@ -35,15 +37,18 @@ def commands(document, leak="found", reason="more-than-chance", out="my report",
 
 
 def test_of_one_brought_model_it_is_seen_first_whether_its_members_differ(document):
-    def first(kind, models):
+    def first(kind, models, **blind):
         found = read(document)
         verdict = found.verdict.with_(leak="found", reason="more-than-chance")
         data, population = found.data.with_(kind=kind), found.population.with_(models=models, per_model=())
-        return next_steps.after(found.with_(verdict=verdict, data=data, population=population))[0][0]
+        known = BLIND.with_(**blind) if blind else None
+        return next_steps.after(found.with_(verdict=verdict, data=data, population=population, blind=known))[0][0]
 
     assert first("outputs", 1).startswith("First see whether members and non-members differ without the model")
     assert not first("outputs", 8).startswith("First see")
     assert not first("image", 1).startswith("First see")
+    assert first("outputs", 1, by="labels").startswith("First see")
+    assert not first("outputs", 1, by="records").startswith("First see")
 
 
 @pytest.mark.parametrize(

@@ -228,12 +228,14 @@ def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> 
     """Hold the lower limit of the audited models' mean accuracy on non-members against a limit.
 
     A broken model is private and useless. The interval is Student's over models with the largest variance that records
-    may add: ``p (1 - p) / N`` for N audited records, and n times that where the largest unit has n, since a unit's may
-    be right or wrong as one. For one model it is Clopper-Pearson's.
+    add where membership is by chance: ``p (1 - p) / N`` for N audited records, and n times that where the largest unit
+    has n, since a unit's may be right or wrong as one. For one model it is Clopper-Pearson's.
     """
     name, population = f"accuracy on non-members at least {limit:g}", document.population
-    audited = (document.data.roles or {}).get("audited", document.data.records)
-    records, models = audited / (document.data.largest_unit or 1), population.audited_models
+    data, models = document.data, population.audited_models
+    records = (data.roles or {}).get("audited", data.records) / (data.largest_unit or 1)
+    if data.units and not data.largest_unit:  # An audit of before units had a size.
+        records = data.units
     right = population.audited_accuracy
     if right is None or not records or not models:
         return unjudged(name, limit, Objection(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)

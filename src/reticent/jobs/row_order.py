@@ -8,21 +8,22 @@ what chance gives: records of one person, checkpoints of one run and nested trai
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from reticent.arrays import Bools, Floats
+from reticent.arrays import Bools, Floats, Ints
 from reticent.attacks.base import Problem
 from reticent.data.membership import divided
 from reticent.data.records import listed
 from reticent.errors import InputError
 
 SURE = 8.0
-"""Standard deviations, as chance spreads, by which another order must fit better; of the mean over n models it is
-sqrt(n) times less, beyond what chance gains."""
-BY_CHANCE = 2.5
-"""About what chance lets a model gain on average in the order that fits best, in standard deviations."""
+"""Standard deviations, as chance spreads, by which another order must fit better."""
+DRAWS = 64
+"""Matrices of noise that show what the order that fits best gains by chance."""
 FEWEST = 4
 """Models from which their other rows show how chance spreads."""
 MOST_NUMBERS = 2**21
 """Margins that are looked at."""
+TOLD_APART = 0.1
+"""The smallest eigenvalue with which what a model does is told from what all of its rows do."""
 TINY = 1e-100
 """What stands for the size of a row that is all one number."""
 TIE = 1e-9
@@ -33,28 +34,29 @@ def check(problem: Problem) -> None:
     """Refuse membership in another order than the answers, where that is sure."""
     if problem.signals.models < FEWEST:
         return
-    said, held, drawn = _standardised(problem)
+    said, sizes, held, drawn = _standardised(problem)
     if not drawn.any():
         return
     sure = said @ held.T  # In standard deviations of independent records.
     others = sure[:, drawn][~np.eye(len(sure), dtype=np.bool_)[:, drawn]]
     sure /= _spread(others - np.median(others))
-    _check_turned(sure)
+    _check_turned(sure.diagonal(), sizes, held)
     _check_rows(sure, drawn)
     _check_columns(said, held)
 
 
-def _standardised(problem: Problem) -> tuple[Floats, Floats, Bools]:
-    """Give answers ``(M, n)`` of size 1 and membership of standard deviation 1; and which rows are of both kinds."""
+def _standardised(problem: Problem) -> tuple[Floats, Floats, Floats, Bools]:
+    """Give answers ``(M, n)`` of size 1, their sizes, membership of standard deviation 1, and which rows are mixed."""
     some = slice(min(problem.signals.records, MOST_NUMBERS // problem.signals.models))
     said = problem.signals.plain(some).astype(np.float64)
     said -= said.mean(axis=0)
     said -= said.mean(axis=1, keepdims=True)
-    said /= np.maximum((said**2).sum(axis=1, keepdims=True), TINY) ** 0.5
+    sizes = np.maximum((said**2).sum(axis=1), TINY) ** 0.5
+    said /= sizes[:, None]
     inside = problem.membership.matrix[:, some]
     held = np.asarray(inside - inside.mean(axis=1, keepdims=True), dtype=np.float64)
     held /= np.maximum((held**2).mean(axis=1, keepdims=True), TINY) ** 0.5
-    return said, held, divided(inside)
+    return said, sizes, held, divided(inside)
 
 
 def _spread(values: Floats) -> float:
@@ -62,30 +64,52 @@ def _spread(values: Floats) -> float:
     return max(1.0, float(np.median(np.abs(values))) / 0.6745)
 
 
-def _check_turned(sure: Floats) -> None:
-    """Refuse rows of some models alone that say the opposite of what the models do."""
-    own = sure.diagonal()
+def _check_turned(own: Floats, sizes: Floats, held: Floats) -> None:
+    """Refuse rows of some models alone that say the opposite of what the models do.
+
+    The mean over models holds what models of the same rows do, and so makes the weaker of them look turned: the
+    regression of the answers on membership and record together takes it out.
+    """
+    models = len(own)
+    alone = np.eye(models) - held @ held.T / (held.shape[1] * models)
+    if np.linalg.eigvalsh(alone)[0] < TOLD_APART:
+        return
+    freed = np.linalg.inv(alone)
+    own = freed @ (own * sizes) / (sizes * freed.diagonal() ** 0.5)
     turned = np.flatnonzero(own < -SURE)
     if len(turned) and own.max() > SURE:
         raise InputError(
-            f"membership: {len(turned)} of {len(own)} models ({listed(turned)}) answer as if trained on the records "
+            f"membership: {len(turned)} of {models} models ({listed(turned)}) answer as if trained on the records "
             "that it says they were not trained on, others as if on those that it says they were: exchange True and "
-            "False in the rows of these"
+            "False in the rows of these, or, if they are right, audit these models apart from the others"
         )
 
 
 def _check_rows(sure: Floats, drawn: Bools) -> None:
     """Refuse rows in the order of other models."""
     models, own = len(sure), sure.diagonal()
-    order = linear_sum_assignment(sure + TIE * np.eye(models), maximize=True)[1]
+    order, _ = _best_order(sure)
     moved = (order != np.arange(models)) & drawn[order]
     gain = (sure[np.arange(models), order] - np.abs(own))[moved]
-    if len(gain) and gain.min() > 0 and gain.mean() > min(SURE, BY_CHANCE + SURE / len(gain) ** 0.5):
+    if len(gain) and gain.min() > 0 and gain.sum() > _by_chance(len(gain)):
         pairs = np.array([f"model {model} on those of row {order[model]}" for model in np.flatnonzero(moved)])
         raise InputError(
             f"membership: its rows are in another order than the models: {moved.sum()} of {models} models answer as if "
             f"trained on the records of another row ({listed(pairs)}): give its rows in the order of the models"
         )
+
+
+def _best_order(sure: Floats) -> tuple[Ints, float]:
+    """Give the row that each model fits best, each row once, and how well they fit in all."""
+    order = linear_sum_assignment(sure + TIE * np.eye(len(sure)), maximize=True)[1]
+    return order, float(sure[np.arange(len(sure)), order].sum())
+
+
+def _by_chance(models: int) -> float:
+    """Give what so many models gain at most in the order that fits best, if none was trained on any row."""
+    noise = np.random.default_rng(0).normal(size=(DRAWS, models, models))
+    best = [_best_order(draw)[1] for draw in noise]
+    return float(np.mean(best) + SURE * np.std(best))
 
 
 def _check_columns(said: Floats, held: Floats) -> None:

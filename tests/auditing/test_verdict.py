@@ -105,7 +105,7 @@ def test_without_a_measurable_rate_the_sentence_is_about_pairs():
 def test_best_of_several_is_labelled_and_widened():
     said = verdict([made("loss", tpr=(0.01, 0.005, 0.02)), made("lira"), made("rmia", tpr=(0.06, 0.05, 0.07))])
     assert (said.attack, said.best_of) == ("lira", 3)
-    assert "Of 3 attacks tried, 2 do better than chance at that rate of false alarms; lira finds" in (said.detail)
+    assert "Of 3 attacks tried, 2 show a leak at that rate of false alarms; lira finds" in (said.detail)
     assert "so all these intervals are widened for that." in said.detail
     low, high = said.tpr_interval
     # Arms stretched from 1.960 to 2.394 standard errors, the quantile at 1 - 0.05 / 6.
@@ -393,7 +393,7 @@ def test_the_attack_is_the_one_that_finds_most_by_the_figure_of_the_sentence():
     only = verdict([made("rmia", **wide), made("correctness", tpr=(0.0, 0.0, 0.002), area=(0.52, 0.515, 0.525))])
     assert (only.leak, only.attack, only.best_by, only.best_among) == ("found", "correctness", "auc", 1)
     assert "an attacker tells which is which" in only.sentence
-    assert "only correctness is shown to do better than chance in telling pairs apart; rmia has the" in only.detail
+    assert "only correctness shows a leak in telling pairs apart; rmia has the" in only.detail
     assert "largest AUC, 0.539." in only.detail
     # Of attacks that show the same figure, the one with most of it, whatever the other figure says.
     some = [
@@ -402,10 +402,22 @@ def test_the_attack_is_the_one_that_finds_most_by_the_figure_of_the_sentence():
     ]
     told = verdict([*some, made("c", area=(0.5, 0.4, 0.6), tpr=(0.012, 0.0, 0.05))])
     assert (told.attack, told.best_by, told.best_among) == ("b", "auc", 2)
-    assert "2 do better than chance in telling pairs apart; b tells most pairs apart." in told.detail
+    assert "2 show a leak in telling pairs apart; b tells most pairs apart." in told.detail
     # A share of records that is more than chance goes before any area.
     told = verdict([*some, made("d", area=(0.5, 0.4, 0.6))])
     assert (told.attack, told.best_by, told.best_among) == ("d", "tpr", 1)
+
+
+def test_an_attack_that_may_show_no_leak_is_not_told_as_no_better_than_chance():
+    """Outputs that were brought: one that compares no models does better than chance, and does not count."""
+    brought = [made("rmia"), made("loss").with_(strong=False)]
+    found = spoken(judged(brought, drawn=False), brought, Population(models=64))
+    assert (found.leak, found.best_among) == ("found", 1)
+    assert "Of 2 attacks tried, only rmia shows a leak" in found.detail
+    alone = [made("rmia", area=(0.5, 0.45, 0.55), tpr=(0.01, 0.0, 0.02)), brought[1]]
+    told = spoken(judged(alone, drawn=False), alone, Population(models=64))
+    assert (told.leak, told.best_among) == ("cannot tell", 1)
+    assert "Of 2 attacks tried, only loss is shown to do better than chance" in told.detail
 
 
 def test_equal_or_unknown_shares_leave_the_choice_to_the_area():

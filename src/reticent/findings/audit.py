@@ -72,14 +72,14 @@ class Verdict(Finding):
     "Intervals, what they rest on, and the conclusion, for people."
     attack: str
     """The attack that the sentence is about: the one that finds most by the figure that the sentence quotes, of
-    those that do better than chance by it if any does."""
+    those that show a leak by it, else of those that do better than chance by it, else of all."""
     best_of: Count
     "How many attacks were tried."
     best_by: Statistic = Statistic.AUC
     """That figure: `tpr` at `fpr`, where the AUC decides between equals; or `auc`, where no rate is measurable,
     equal scores decide all of them, or only AUCs are more than chance."""
     best_among: Count = 1
-    "Of how many it was chosen: of those that do better than chance by that figure, or of all."
+    "Of how many it was chosen so."
     fpr: Share | None = None
     "The false-positive rate of the sentence; `null` if none is measurable."
     tpr: Share | None = None

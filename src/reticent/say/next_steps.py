@@ -69,7 +69,8 @@ def after(document: AuditDocument) -> tuple[Step, ...]:
 def _by_themselves(document: AuditDocument) -> Iterator[Step]:
     """Say how to see that one brought model's members do not differ from the others without it."""
     blind, seen = document.blind, {Known.RECORDS, Known.REFERENCES}
-    if document.data.kind == "outputs" and document.population.models == 1 and (blind is None or blind.by not in seen):
+    one = document.data.kind == "outputs" and document.population.models == 1
+    if one and blind is not None and blind.by not in seen:  # None where records are too few to tell.
         told = "First see whether members and non-members differ without the model: attack again, with what it saw"
         yield f"{told} (--records FILE, in Python records=)", ""
 

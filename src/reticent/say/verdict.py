@@ -128,12 +128,19 @@ def chosen(said: Verdict) -> str:
     if said.best_of == 1:
         return "the only attack tried"
     if said.best_among == 1:
-        return f"the only one of {many} tried that does better than chance here"
+        return f"the only one of {many} tried that {_better(said, 1)} here"
     by_area = said.best_by is Statistic.AUC or said.fpr is None
     most = "the largest AUC" if by_area else f"most found at {level(said.fpr or 0)} FPR"
     if said.best_among == said.best_of:
         return f"{most}, of {many} tried"
-    return f"{most}; {said.best_among} of {many} tried do better than chance here"
+    return f"{most}; {said.best_among} of {many} tried {_better(said, said.best_among)} here"
+
+
+def _better(said: Verdict, attacks: int) -> str:
+    """Say by what so many attacks go before the others: not all that do better than chance may show a leak."""
+    if said.shown_by:
+        return agree(attacks, "shows a leak", "show a leak")
+    return agree(attacks, "is shown to do better than chance", "are shown to do better than chance")
 
 
 def sentence(said: Verdict, audits: Sequence[Audit], what: str = "record") -> str:
@@ -274,9 +281,9 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
         if said.best_among == said.best_of:
             told = f"{best.name} {most}{f' {at}' * by_tpr}"
         elif said.best_among > 1:
-            told = f"{said.best_among} do better than chance {at}; {best.name} {most}"
+            told = f"{said.best_among} {_better(said, said.best_among)} {at}; {best.name} {most}"
         else:
-            told = f"only {best.name} is shown to do better than chance {at}"
+            told = f"only {best.name} {_better(said, 1)} {at}"
         widest = max(audits, key=lambda audit: audit.auc.mean)
         if round(widest.auc.mean, 3) > round(best.auc.mean, 3):
             told += f"; {widest.name} has the largest AUC, {fraction(widest.auc.mean)}"

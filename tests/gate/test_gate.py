@@ -62,7 +62,11 @@ def document(*attacks, **changes):
         "population": {
             "models": 8,
             "health": [],
-            "accuracy": {"members": {"mean": 0.99, "std": 0.01}, "non_members": {"mean": 0.9, "std": 0.02}},
+            "accuracy": {
+                "members": {"mean": 0.99, "std": 0.01},
+                "non_members": {"mean": 0.9, "std": 0.02},
+                "independent": 1800,
+            },
         },
         "attacks": attacks,
     }
@@ -480,14 +484,10 @@ def test_the_lower_limit_of_the_accuracy_is_judged():
     assert binom.sf(809, 900, low) == pytest.approx(0.025, abs=1e-9)
 
 
-def test_the_accuracy_is_bounded_by_audited_records_and_by_units_that_are_right_as_one():
-    for data, records in (
-        ({"roles": {"audited": 200, "reference": 1600}}, 200),
-        ({"roles": {"audited": 400}, "units": 60, "largest_unit": 20}, 20),
-        ({"roles": {"audited": 400}, "units": 60}, 60),
-    ):
+def test_the_accuracy_is_bounded_by_the_independent_non_members_else_by_those_of_one_model():
+    for told, records in ((200.5, 200.5), (None, 900)):
         some = document()
-        some["data"] |= data
+        some["population"]["accuracy"]["independent"] = told
         arm = t.ppf(0.975, 7) * math.sqrt(0.02**2 / 8 + 0.9 * 0.1 / records)
         assert one(some, min_accuracy=0.5).bound == pytest.approx(0.9 - arm, abs=1e-12)
 
@@ -498,7 +498,7 @@ def test_the_accuracy_of_references_is_not_judged():
     assert one(some, min_accuracy=0.1).reason == "no-accuracy"
     some["population"]["accuracy_of_targets"] = {side: {"mean": 0.5, "std": 0.0} for side in ("members", "non_members")}
     check = one(some, min_accuracy=0.1)
-    arm = t.ppf(0.975, 1) * math.sqrt(0.5 * 0.5 / 1800)
+    arm = t.ppf(0.975, 1) * math.sqrt(0.5 * 0.5 / 900)
     assert (check.estimate, check.bound) == (0.5, pytest.approx(0.5 - arm, abs=1e-12))
 
 

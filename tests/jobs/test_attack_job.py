@@ -252,6 +252,9 @@ def test_targets_and_references_are_those_that_are_named(brought):
     population = done.document["population"]
     each = [population["per_model"][model]["accuracy_non_members"] for model in (6, 1)]
     assert population["accuracy_of_targets"]["non_members"]["mean"] == pytest.approx(np.mean(each))
+    outside = ~brought["membership"][[6, 1]]
+    shares = (outside / outside.sum(axis=1, keepdims=True)).mean(axis=0)
+    assert population["accuracy_of_targets"]["independent"] == pytest.approx(1 / (shares**2).sum())
     changed = brought["logits"].copy()
     changed[6] = 0
     again = run(brought | {"logits": changed}, attacks=["lira"], targets=[6, 1], references=[0, 2, 3, 4, 5, 7])

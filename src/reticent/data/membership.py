@@ -118,6 +118,22 @@ class Membership:
         """Give the rows of some models ``(K, N)``: the matrix itself where these are all."""
         return self.matrix if np.array_equal(models, np.arange(self.models)) else self.matrix[models]
 
+    def independent_non_members(
+        self, models: NDArray[np.int64] | None = None, units: NDArray[np.int64] | None = None
+    ) -> float | None:
+        """Count the records by which a mean over the non-members of some models, by default all, is known.
+
+        Models may share non-members, and records of one unit (codes ``(N,)``) may be alike: as many records that are
+        independent, each counted once, say as much of the mean (Kish, 1965). None where no model has a non-member.
+        """
+        weights = np.zeros(self.records)
+        for model in range(self.models) if models is None else models:
+            outside = ~self.matrix[model]
+            weights += outside / max(1, np.count_nonzero(outside))
+        if units is not None:
+            weights = np.bincount(units, weights)
+        return float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else None
+
     def contradicted(
         self,
         groups: NDArray[np.int64],

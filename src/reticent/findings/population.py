@@ -63,8 +63,6 @@ class Data(Finding):
     non-members and shares of all attacks, groups and epsilons are then of units."""
     units: Annotated[Count | None, LeftOut] = None
     "How many units the audited records are of."
-    largest_unit: Annotated[Count | None, LeftOut] = None
-    "Records of the unit that has the most."
     unit_score: Annotated[UnitScore | None, LeftOut] = None
     "How the scores of a unit's records became its own."
     persons: Annotated[tuple[PersonColumn, ...], Empty] = ()
@@ -90,6 +88,9 @@ class Accuracy(Finding):
 
     members: Spread
     non_members: Spread
+    independent: Annotated[Number | None, LeftOut] = None
+    """By how many records `non_members` is known: models may share their non-members, and records of one unit may be
+    alike; 1 / Σ w², w a record's, or unit's, share of all that the mean is of."""
 
 
 class ModelFacts(Finding):

@@ -7,7 +7,7 @@ from typing import Any
 
 from scipy.special import stdtrit
 
-from reticent.auditing.intervals import exact_interval
+from reticent.auditing.intervals import clopper_pearson
 from reticent.auditing.verdict import ENOUGH_TARGETS, contradicted, expected_fpr, too_few, unguessed, widened
 from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument, Grouping
@@ -228,21 +228,17 @@ def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> 
     """Hold the lower limit of the audited models' mean accuracy on non-members against a limit.
 
     A broken model is private and useless. The interval is Student's over models with the largest variance that records
-    add where membership is by chance: ``p (1 - p) / N`` for N audited records, and n times that where the largest unit
-    has n, since a unit's may be right or wrong as one. For one model it is Clopper-Pearson's.
+    add: ``p (1 - p) / N`` for N independent ones (`Accuracy.independent`). For one model it is Clopper and Pearson's.
     """
     name, population = f"accuracy on non-members at least {limit:g}", document.population
-    data, models = document.data, population.audited_models
-    records = (data.roles or {}).get("audited", data.records) / (data.largest_unit or 1)
-    if data.units and not data.largest_unit:  # An audit of before units had a size.
-        records = data.units
-    right = population.audited_accuracy
-    if right is None or not records or not models:
+    models, right = population.audited_models, population.audited_accuracy
+    if right is None or not models:
         return unjudged(name, limit, Objection(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
     mean, std = right.non_members.mean, right.non_members.std
+    # One model's non-members are independent of each other, and an older document has no other count.
+    records = right.independent or min(target.non_members for one in document.attacks for target in one.targets)
     if models < 2:
-        others = max(1, min(target.non_members for one in document.attacks for target in one.targets))
-        low, high = exact_interval(round(mean * others), others, CONFIDENCE)
+        low, high = (float(end) for end in clopper_pearson(mean * records, records, CONFIDENCE))
     elif std is None:
         return unjudged(name, limit, Objection(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
     else:

@@ -164,7 +164,7 @@ def write(evaluated: Evaluated, output: Output) -> Audited:
 def assembled(evaluated: Evaluated) -> AuditDocument:
     """Put the document of an audit together."""
     job, made, measured = evaluated.job, evaluated.made, evaluated.measured
-    facts = document.population_facts(job.population, made)
+    facts = document.population_facts(job.population, made, job.units)
     facts = facts.with_(labels_alone=alone(evaluated.problem.signals) or None)
     found = measured.document(
         data=document.data_facts(job.records, job.population.roles, job.units),

@@ -17,6 +17,7 @@ from reticent.auditing.exposure import Exposure, Masked
 from reticent.auditing.membership_probability import MembershipProbability
 from reticent.auditing.partition import CLASS, Partition
 from reticent.auditing.record_pvalues import OwnRates
+from reticent.data.membership import Membership
 from reticent.data.notices import notices as notices_of_features
 from reticent.data.persons import person_columns
 from reticent.data.records import FITTED, Records
@@ -57,7 +58,6 @@ def data_facts(records: Records, roles: Roles | None = None, units: Units | None
         roles_digest=None if roles is None else identity(roles.to_json()),
         unit=None if units is None else units.column,
         units=None if units is None else units.count,
-        largest_unit=None if units is None else units.largest,
         unit_score=None if units is None else units.score,
         persons=person_columns(records) if units is None else (),
         licence=records.licence,
@@ -72,7 +72,7 @@ def data_sentences(records: Records) -> list[str]:
     return [sentence(said) for said in notices_of_features(records)]
 
 
-def population_facts(population: Population, made: Sequence[Made]) -> PopulationFacts:
+def population_facts(population: Population, made: Sequence[Made], units: Units | None = None) -> PopulationFacts:
     """State how the models are: who was trained on how much, how well they do, and which are not healthy."""
     records = population.records
     alike = (records.groups * records.classes + records.y)[population.roles.audited]
@@ -94,7 +94,7 @@ def population_facts(population: Population, made: Sequence[Made]) -> Population
         contradicted=population.membership.contradicted(alike) or None,
         stacked=True if population.stack > 1 else None,
         queries=full(population.queries),
-        accuracy=accuracy(each),
+        accuracy=accuracy(each, population.membership, units),
         health=health(made),
         per_model=each,
         notices=tuple(notices(made)),
@@ -102,11 +102,13 @@ def population_facts(population: Population, made: Sequence[Made]) -> Population
     )
 
 
-def accuracy(models: Sequence[ModelFacts]) -> Accuracy:
+def accuracy(models: Sequence[ModelFacts], membership: Membership, units: Units | None = None) -> Accuracy:
     """Summarise the accuracies of models."""
+    rows = np.array([one.model for one in models])
     return Accuracy(
         members=spread([one.accuracy_members for one in models]),
         non_members=spread([one.accuracy_non_members for one in models]),
+        independent=membership.independent_non_members(rows, None if units is None else units.codes),
     )
 
 

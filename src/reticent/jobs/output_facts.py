@@ -28,7 +28,7 @@ def data_facts(signals: Signals, name: str, ids: NDArray[np.int64], units: Units
     found = Data(name=name, kind="outputs", records=signals.records, classes=signals.classes, roles=roles)
     if units is None:
         return found
-    return found.with_(unit=units.column, units=units.count, largest_unit=units.largest, unit_score=units.score)
+    return found.with_(unit=units.column, units=units.count, unit_score=units.score)
 
 
 def population_facts(
@@ -58,10 +58,11 @@ def population_facts(
         )
     health = _unlearned(problem, [(one.accuracy_members, one.accuracy_non_members) for one in each])
     _check_order(problem, each)
-    of_targets = document.accuracy([each[model] for model in problem.targets])
+    membership, units = problem.membership, problem.units
+    of_targets = document.accuracy([each[model] for model in problem.targets], membership, units)
     return facts.with_(
         per_model=tuple(each),
-        accuracy=document.accuracy(each),
+        accuracy=document.accuracy(each, membership, units),
         accuracy_of_targets=of_targets if len(problem.targets) < len(each) else None,
         health=health,
     )

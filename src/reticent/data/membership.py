@@ -126,12 +126,12 @@ class Membership:
         Models may share non-members, and records of one unit (codes ``(N,)``) may be alike: as many records that are
         independent, each counted once, say as much of the mean (Kish, 1965). None where no model has a non-member.
         """
-        weights = np.zeros(self.records)
+        weights: NDArray[np.float64] = np.zeros(self.records)
         for model in range(self.models) if models is None else models:
             outside = ~self.matrix[model]
             weights += outside / max(1, np.count_nonzero(outside))
         if units is not None:
-            weights = np.bincount(units, weights)
+            weights = np.asarray(np.bincount(units, weights), np.float64)
         return float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else None
 
     def contradicted(

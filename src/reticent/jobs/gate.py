@@ -145,14 +145,13 @@ def _repaired(found: HardenDocument) -> AuditDocument:
             f"harden.json: expected a repair whose audit can be relied on, got one where nothing is judged ({why}): "
             "its page says what to do; run reticent harden again"
         )
-    right = {
-        kind: Spread(mean=share.value, std=0.0)
-        for kind, share in (("members", side.accuracy.members), ("non_members", side.accuracy.non_members))
-    }
+    inside, outside = (
+        Spread(mean=share.value, std=0.0) for share in (side.accuracy.members, side.accuracy.non_members)
+    )
     return AuditDocument(
         verdict=verdict(side.attacks),
         data=found.data,
-        population=Population(models=1, accuracy=Accuracy(**right), health=()),
+        population=Population(models=1, accuracy=Accuracy(members=inside, non_members=outside), health=()),
         attacks=side.attacks,
         blind=found.blind,
         epsilon=side.epsilon,

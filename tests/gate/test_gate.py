@@ -539,6 +539,7 @@ def test_every_group_must_be_below():
         ({}, "give a limit, such as --max-auc 0.6"),
         ({"allow": ["not-measurable"]}, "give a limit"),
         ({"max_auc": 1.5}, "gate: max_auc: expected less than or equal to 1"),
+        ({"min_accuracy": 90}, "gate: min_accuracy: expected less than or equal to 1 (a share: 0.9 is 90 %), got 90"),
         ({"max_auc": 0.4}, "gate: max_auc: expected greater than or equal to 0.5"),
         ({"max_auc": float("nan")}, "max_auc"),
         ({"max_tpr": {0.01: 0.001}}, "TPR@FPR such as 0.02@0.01, not 0.001@0.01"),
@@ -626,7 +627,8 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
         reticent.gate(tmp_path, max_auc=0.6)
     for content, words in (
         (b"{", "not the JSON of an audit: it was cut off or edited at line 1, column 2"),
-        (b"", "is empty (0 bytes): copy or download it again"),
+        (b"", "got text that is no JSON object: give it, or the folder that holds it"),
+        (b"<!DOCTYPE html>", "got text that is no JSON object: give it, or the folder that holds it"),
         (b"\xff", "expected UTF-8 text, got the byte 0xff in line 1"),
         (b'{"schema": NaN}', "not the JSON of an audit: NaN is not a number that an audit may hold"),
         (

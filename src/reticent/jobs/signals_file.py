@@ -140,5 +140,6 @@ def _groups(
                 f"{path}: group_by: there is no array {name!r} to group records by; besides the outputs it holds "
                 f"{', '.join(sorted(further)) or 'nothing'}"
                 f"{', and the records have the columns ' * bool(columns)}{', '.join(sorted(columns))}"
+                f"{meant([name], [*further, *columns])}"
             )
     return {name: arrays.pop(name) if name in further else columns[name] for name in asked}

@@ -3,7 +3,7 @@
 from statistics import fmean
 from typing import Annotated, Literal, Self
 
-from pydantic import model_validator
+from pydantic import Field, model_validator
 
 from reticent.findings.base import Empty, Finding, LeftOut, Number, Plain, agree
 from reticent.findings.numbers import Count, Share, Spread
@@ -88,7 +88,7 @@ class Accuracy(Finding):
 
     members: Spread
     non_members: Spread
-    independent: Annotated[Number | None, LeftOut] = None
+    independent: Annotated[Annotated[Number, Field(ge=1)] | None, LeftOut] = None
     """By how many records `non_members` is known: models may share their non-members, and records of one unit may be
     alike; 1 / Σ w², w a record's, or unit's, share of all that the mean is of."""
 

@@ -103,8 +103,6 @@ def _explain(spec: type[Spec], found: Sequence[Any]) -> str:
         else:
             message = expected(item)
             message = _list(spec, path) if item["type"] == "tuple_type" else message
-            if item["type"] == "less_than_equal" and item["ctx"]["le"] == 1 < item["input"] <= 100:
-                message += f" (a share: {item['input'] / 100:g} is {item['input']:g} %)"
             # What is wrong of several options together has no path, and its input is all of them.
             lines.append(
                 f"{title}{path}: expected {message}, got {written(item['input'])}"

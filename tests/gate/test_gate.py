@@ -492,6 +492,18 @@ def test_the_accuracy_is_bounded_by_the_independent_non_members_else_by_those_of
         assert one(some, min_accuracy=0.5).bound == pytest.approx(0.9 - arm, abs=1e-12)
 
 
+@pytest.mark.parametrize("targets", [[], [{"model": 0, "members": 0, "non_members": 0}]])
+def test_an_accuracy_of_no_known_count_is_bounded_by_one_record(targets):
+    some = document()
+    some["population"]["accuracy"]["independent"] = None
+    for one_attack in some["attacks"]:
+        for target in one_attack["targets"]:
+            target["non_members"] = 0
+        one_attack["targets"] = one_attack["targets"] if targets else []
+    arm = t.ppf(0.975, 7) * math.sqrt(0.02**2 / 8 + 0.9 * 0.1)
+    assert one(some, min_accuracy=0.5).bound == pytest.approx(0.9 - arm, abs=1e-12)
+
+
 def test_the_accuracy_of_references_is_not_judged():
     some = document()
     some["population"]["targets"] = [0, 3]
@@ -539,7 +551,6 @@ def test_every_group_must_be_below():
         ({}, "give a limit, such as --max-auc 0.6"),
         ({"allow": ["not-measurable"]}, "give a limit"),
         ({"max_auc": 1.5}, "gate: max_auc: expected less than or equal to 1"),
-        ({"min_accuracy": 90}, "gate: min_accuracy: expected less than or equal to 1 (a share: 0.9 is 90 %), got 90"),
         ({"max_auc": 0.4}, "gate: max_auc: expected greater than or equal to 0.5"),
         ({"max_auc": float("nan")}, "max_auc"),
         ({"max_tpr": {0.01: 0.001}}, "TPR@FPR such as 0.02@0.01, not 0.001@0.01"),
@@ -627,8 +638,7 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
         reticent.gate(tmp_path, max_auc=0.6)
     for content, words in (
         (b"{", "not the JSON of an audit: it was cut off or edited at line 1, column 2"),
-        (b"", "got text that is no JSON object: give it, or the folder that holds it"),
-        (b"<!DOCTYPE html>", "got text that is no JSON object: give it, or the folder that holds it"),
+        (b"", "is empty (0 bytes): copy or download it again"),
         (b"\xff", "expected UTF-8 text, got the byte 0xff in line 1"),
         (b'{"schema": NaN}', "not the JSON of an audit: NaN is not a number that an audit may hold"),
         (
@@ -642,6 +652,12 @@ def test_files_that_cannot_be_read_are_refused(tmp_path):
         (tmp_path / "audit.json").write_bytes(content)
         with pytest.raises(CorruptFileError, match=re.escape(words)):
             reticent.gate(tmp_path, max_auc=0.6)
+
+
+def test_of_the_page_of_an_audit_its_folder_is_asked_for(tmp_path):
+    (tmp_path / "report.html").write_text("<!DOCTYPE html>")
+    with pytest.raises(CorruptFileError, match=r"got a web page: give it, or the folder that holds it"):
+        reticent.gate(tmp_path / "report.html", max_auc=0.6)
 
 
 def test_a_document_is_not_changed():

@@ -96,6 +96,25 @@ def test_what_belongs_together_is_not_taken_for_another_order(design):
         check(Problem.make(Signals.from_margins(margins, np.arange(matrix.shape[1]) % 10, 10), matrix))
 
 
+def test_few_drawn_models_beside_many_references_are_in_their_own_order():
+    """A row may fit any of the references by chance."""
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        matrix = np.zeros((256, 400), np.bool_)
+        matrix[:16] = rng.random((16, 400)) < 0.5
+        margins = 2 * rng.normal(size=400) + rng.normal(size=matrix.shape)
+        check(Problem.make(Signals.from_margins(margins, np.arange(400) % 10, 10), matrix, targets=np.arange(16)))
+
+
+def test_an_ensemble_beside_its_parts_is_not_turned():
+    for seed in range(5):
+        rng = np.random.default_rng(seed)
+        matrix = rng.random((8, 2000)) < 0.5
+        margins = 2 * rng.normal(size=2000) + rng.normal(size=matrix.shape) + 2 * matrix
+        margins[7] = margins[:7].mean(axis=0)
+        check(Problem.make(Signals.from_margins(margins, np.arange(2000) % 10, 10), matrix))
+
+
 @pytest.mark.parametrize("gain", [0.0, 2.0, -2.0])
 def test_the_right_order_one_without_a_leak_and_members_that_are_others_are_not_refused(gain):
     brought = world(gain=gain)

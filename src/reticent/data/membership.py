@@ -132,7 +132,7 @@ class Membership:
             weights += outside / max(1, np.count_nonzero(outside))
         if units is not None:
             weights = np.asarray(np.bincount(units, weights), np.float64)
-        return float(weights.sum() ** 2 / (weights**2).sum()) if weights.any() else None
+        return max(1.0, float(weights.sum() ** 2 / (weights**2).sum())) if weights.any() else None
 
     def contradicted(
         self,

@@ -79,7 +79,7 @@ class Verdict(Finding):
     """That figure: `tpr` at `fpr`, where the AUC decides between equals; or `auc`, where no rate is measurable,
     equal scores decide all of them, or only AUCs are more than chance."""
     best_among: Count = 1
-    "Of how many it was chosen so."
+    "Of how many attacks it was chosen: of the first of these three kinds that has any."
     fpr: Share | None = None
     "The false-positive rate of the sentence; `null` if none is measurable."
     tpr: Share | None = None

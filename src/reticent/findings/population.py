@@ -89,8 +89,8 @@ class Accuracy(Finding):
     members: Spread
     non_members: Spread
     independent: Annotated[Annotated[Number, Field(ge=1)] | None, LeftOut] = None
-    """By how many records `non_members` is known: models may share their non-members, and records of one unit may be
-    alike; 1 / Σ w², w a record's, or unit's, share of all that the mean is of."""
+    """How many independent records would say as much of `non_members`: models may share their non-members, and records
+    of one unit may be alike; 1 / Σ w², w a record's, or unit's, share of all that the mean is of."""
 
 
 class ModelFacts(Finding):

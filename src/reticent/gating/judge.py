@@ -227,16 +227,18 @@ def _epsilon(found: EpsilonAudit, limits: Limits, limit: float, doubts: Sequence
 def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> Check:
     """Hold the lower limit of the audited models' mean accuracy on non-members against a limit.
 
-    A broken model is private and useless. The interval is Student's over models with the largest variance that records
-    add: ``p (1 - p) / N`` for N independent ones (`Accuracy.independent`). For one model it is Clopper and Pearson's.
+    A broken model is private and useless. The interval is Student's over models with the variance that records add if
+    all are as likely right: ``p (1 - p) / N`` for N independent ones (`Accuracy.independent`). For one model it is
+    Clopper and Pearson's.
     """
     name, population = f"accuracy on non-members at least {limit:g}", document.population
     models, right = population.audited_models, population.audited_accuracy
     if right is None or not models:
         return unjudged(name, limit, Objection(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
     mean, std = right.non_members.mean, right.non_members.std
-    # One model's non-members are independent of each other, and an older document has no other count.
-    records = right.independent or min(target.non_members for one in document.attacks for target in one.targets)
+    # An older document has no other count than one model's.
+    each = (target.non_members for one in document.attacks for target in one.targets)
+    records = right.independent or max(1, min(each, default=1))
     if models < 2:
         low, high = (float(end) for end in clopper_pearson(mean * records, records, CONFIDENCE))
     elif std is None:

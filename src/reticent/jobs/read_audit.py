@@ -21,7 +21,9 @@ def read_document(path: Path) -> Plain:
     with user_files.reading(path, EXPECTED):
         file = _file(path)
     with user_files.reading(file, f"{EXPECTED}, or the folder of either{_below(path)}"):
-        user_files.check_plain(file, "the JSON of an audit")
+        if file.suffix.lower() in {".html", ".htm"}:
+            raise CorruptFileError(f"{file}: expected {EXPECTED}, got a web page: {REMEDY}")
+        user_files.check(file, "the JSON of an audit")
         text = user_files.text(file, EXPECTED, REMEDY)
     try:
         document = json.loads(text, parse_constant=partial(_refuse, file))

@@ -8,7 +8,7 @@ what chance gives: records of one person, checkpoints of one run and nested trai
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 
-from reticent.arrays import Bools, Floats, Ints
+from reticent.arrays import Bools, Floats
 from reticent.attacks.base import Problem
 from reticent.data.membership import divided
 from reticent.data.records import listed
@@ -23,7 +23,9 @@ FEWEST = 4
 MOST_NUMBERS = 2**21
 """Margins that are looked at."""
 TOLD_APART = 0.1
-"""The smallest eigenvalue with which what a model does is told from what all of its rows do."""
+"""The smallest eigenvalue with which models' own leaks are told apart: less where nearly all have the same rows."""
+SMALL = 0.1
+"""The least size of a model's answers, as a share of the median, that it is judged by."""
 TINY = 1e-100
 """What stands for the size of a row that is all one number."""
 TIE = 1e-9
@@ -75,23 +77,24 @@ def _check_turned(own: Floats, sizes: Floats, held: Floats) -> None:
     if np.linalg.eigvalsh(alone)[0] < TOLD_APART:
         return
     freed = np.linalg.inv(alone)
-    own = freed @ (own * sizes) / (sizes * freed.diagonal() ** 0.5)
+    # A model that is nearly the mean of the others has almost no answers of its own.
+    own = freed @ (own * sizes) / (np.maximum(sizes, SMALL * np.median(sizes)) * freed.diagonal() ** 0.5)
     turned = np.flatnonzero(own < -SURE)
     if len(turned) and own.max() > SURE:
         raise InputError(
             f"membership: {len(turned)} of {models} models ({listed(turned)}) answer as if trained on the records "
             "that it says they were not trained on, others as if on those that it says they were: exchange True and "
-            "False in the rows of these, or, if they are right, audit these models apart from the others"
+            "False in the rows of these, or, if these rows are right, audit these models apart from the others"
         )
 
 
 def _check_rows(sure: Floats, drawn: Bools) -> None:
     """Refuse rows in the order of other models."""
     models, own = len(sure), sure.diagonal()
-    order, _ = _best_order(sure)
+    order = linear_sum_assignment(sure + TIE * np.eye(models), maximize=True)[1]
     moved = (order != np.arange(models)) & drawn[order]
     gain = (sure[np.arange(models), order] - np.abs(own))[moved]
-    if len(gain) and gain.min() > 0 and gain.sum() > _by_chance(len(gain)):
+    if len(gain) and gain.min() > 0 and gain.sum() > _by_chance(len(gain) + int(np.count_nonzero(~drawn)), len(gain)):
         pairs = np.array([f"model {model} on those of row {order[model]}" for model in np.flatnonzero(moved)])
         raise InputError(
             f"membership: its rows are in another order than the models: {moved.sum()} of {models} models answer as if "
@@ -99,17 +102,13 @@ def _check_rows(sure: Floats, drawn: Bools) -> None:
         )
 
 
-def _best_order(sure: Floats) -> tuple[Ints, float]:
-    """Give the row that each model fits best, each row once, and how well they fit in all."""
-    order = linear_sum_assignment(sure + TIE * np.eye(len(sure)), maximize=True)[1]
-    return order, float(sure[np.arange(len(sure)), order].sum())
-
-
-def _by_chance(models: int) -> float:
-    """Give what so many models gain at most in the order that fits best, if none was trained on any row."""
-    noise = np.random.default_rng(0)
-    best = [_best_order(noise.normal(size=(models, models)))[1] for _ in range(DRAWS)]
-    return float(np.mean(best) + SURE * np.std(best))
+def _by_chance(models: int, rows: int) -> float:
+    """Give how well noise fits in the order that fits best, each row with another model, plus `SURE` deviations."""
+    noise, fits = np.random.default_rng(0), []
+    for _ in range(DRAWS):
+        draw = noise.normal(size=(models, rows))
+        fits.append(draw[linear_sum_assignment(draw, maximize=True)].sum())
+    return float(np.mean(fits) + SURE * np.std(fits))
 
 
 def _check_columns(said: Floats, held: Floats) -> None:

@@ -185,7 +185,8 @@ def verdict(audits: Sequence[Audit], nulls: Sequence[Sequence[Audit]] | None = N
 
     The rate reported is chosen by `reported_fpr`. The attack reported is the one that finds most by the figure that the
     sentence quotes, of those that show a leak by it, else of those that do better than chance by it; it is
-    chosen on the audited records, so it is labelled with the number of attacks it was chosen from. Without its sentences (`say.verdict`).
+    chosen on the audited records, so it is labelled with the number of attacks it was chosen from. Without its
+    sentences (`say.verdict`).
     """
     if not audits:
         raise InputError("audits: expected at least one attack, got none")

@@ -8,8 +8,7 @@ from scipy.stats import norm, t
 from reticent.auditing.bootstrap import MANY, Variance
 from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.auditing.comparison.paired import crossed
-from reticent.auditing.intervals import degenerate
-from reticent.auditing.verdict import widened
+from reticent.auditing.intervals import degenerate, widened
 from reticent.findings.numbers import Estimate
 
 

@@ -8,7 +8,8 @@ from scipy.special import expit, logit
 from scipy.stats import norm
 
 from reticent.auditing.attack_audit import audit_attack
-from reticent.auditing.verdict import allow_for_exchanged, expected_fpr, reported_fpr, widened, with_records
+from reticent.auditing.intervals import widened
+from reticent.auditing.verdict import allow_for_exchanged, expected_fpr, reported_fpr, with_records
 from reticent.auditing.verdict import verdict as judged
 from reticent.data.membership import Membership
 from reticent.errors import InputError

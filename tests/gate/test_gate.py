@@ -492,14 +492,10 @@ def test_the_accuracy_is_bounded_by_the_independent_non_members_else_by_those_of
         assert one(some, min_accuracy=0.5).bound == pytest.approx(0.9 - arm, abs=1e-12)
 
 
-@pytest.mark.parametrize("targets", [[], [{"model": 0, "members": 0, "non_members": 0}]])
+@pytest.mark.parametrize("targets", [0, 8])
 def test_an_accuracy_of_no_known_count_is_bounded_by_one_record(targets):
-    some = document()
+    some = document(attack("loss", others=0, targets=targets))
     some["population"]["accuracy"]["independent"] = None
-    for one_attack in some["attacks"]:
-        for target in one_attack["targets"]:
-            target["non_members"] = 0
-        one_attack["targets"] = one_attack["targets"] if targets else []
     arm = t.ppf(0.975, 7) * math.sqrt(0.02**2 / 8 + 0.9 * 0.1)
     assert one(some, min_accuracy=0.5).bound == pytest.approx(0.9 - arm, abs=1e-12)
 

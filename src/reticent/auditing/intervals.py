@@ -10,6 +10,7 @@ from reticent.auditing.roc import two_groups
 from reticent.auditing.sorted_scores import Ranked
 from reticent.errors import InputError
 from reticent.findings.base import Interval
+from reticent.findings.numbers import Estimate
 
 
 def tail(confidence: float) -> float:
@@ -32,8 +33,8 @@ def clopper_pearson(successes: ArrayLike, trials: ArrayLike, confidence: float =
     return lower(hits, total, alpha), upper(hits, total, alpha)
 
 
-def exact_interval(successes: int, trials: int, confidence: float = 0.95) -> Interval:
-    """Compute `clopper_pearson` of one count."""
+def exact_interval(successes: float, trials: float, confidence: float = 0.95) -> Interval:
+    """Compute `clopper_pearson` of one count, which need not be whole."""
     low, high = clopper_pearson(successes, trials, confidence)
     return float(low), float(high)
 
@@ -118,3 +119,24 @@ def percentile(replicates: Floats, confidence: float = 0.95) -> tuple[Floats, Fl
     alpha = tail(confidence)
     low, high = np.quantile(replicates, [alpha, 1 - alpha], axis=0)
     return low, high
+
+
+def widened(summary: Estimate, confidence: float, choices: int, *, area: bool = False) -> Interval:
+    """Widen an interval for a choice among several; that of an AUC (`area`) on the logit scale, as it was made.
+
+    Each of so many holds at confidence ``1 - (1 - confidence) / choices``, within [0, 1].
+    """
+    alpha = tail(confidence)
+    if summary.freedom is None:
+        stretch = float(ndtri(alpha / choices) / ndtri(alpha))
+    else:
+        stretch = float(stdtrit(summary.freedom, alpha / choices) / stdtrit(summary.freedom, alpha))
+    low, high = summary.interval
+    if area and 0 < low <= summary.mean <= high < 1:
+        centre = logit(summary.mean)
+        wide = [float(expit(centre + stretch * (logit(end) - centre))) for end in (low, high)]
+        return min(low, wide[0]), max(high, wide[1])  # Rounding must not make it narrower.
+    return (
+        max(0.0, summary.mean - stretch * (summary.mean - low)),
+        min(1.0, summary.mean + stretch * (high - summary.mean)),
+    )

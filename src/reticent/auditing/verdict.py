@@ -34,16 +34,14 @@ any; the AUC decides between equal TPRs, and where no rate can be measured or eq
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from scipy.special import expit, logit, ndtri, stdtrit
-
-from reticent.auditing.intervals import tail
+from reticent.auditing.intervals import tail, widened
 from reticent.auditing.roc import threshold_rate
 from reticent.errors import InputError
 from reticent.findings.attack import Audit, TargetAudit
 from reticent.findings.audit import ExposureCount, Leak, Reason, Unequal, Verdict
 from reticent.findings.base import Interval
 from reticent.findings.group_limits import ExposedGroup
-from reticent.findings.numbers import Estimate, OverallRate, PairedDifference, Statistic
+from reticent.findings.numbers import OverallRate, PairedDifference, Statistic
 from reticent.findings.population import Population
 
 MATERIAL_AUC = 0.55
@@ -336,27 +334,6 @@ def expected_fpr(audit: Audit, fpr: float) -> float:
 def unguessed(audit: Audit, upper: float, chance: float = 0.0) -> float:
     """Raise an upper limit by what guesses hide of it: they make what an attack finds smaller by about their share."""
     return min(1.0, chance + (upper - chance) / (1 - (audit.guessed or 0.0))) if upper > chance else upper
-
-
-def widened(summary: Estimate, confidence: float, choices: int, *, area: bool = False) -> Interval:
-    """Widen an interval for a choice among several; that of an AUC (`area`) on the logit scale, as it was made.
-
-    Each of so many holds at confidence ``1 - (1 - confidence) / choices``, within [0, 1].
-    """
-    alpha = tail(confidence)
-    if summary.freedom is None:
-        stretch = float(ndtri(alpha / choices) / ndtri(alpha))
-    else:
-        stretch = float(stdtrit(summary.freedom, alpha / choices) / stdtrit(summary.freedom, alpha))
-    low, high = summary.interval
-    if area and 0 < low <= summary.mean <= high < 1:
-        centre = logit(summary.mean)
-        wide = [float(expit(centre + stretch * (logit(end) - centre))) for end in (low, high)]
-        return min(low, wide[0]), max(high, wide[1])  # Rounding must not make it narrower.
-    return (
-        max(0.0, summary.mean - stretch * (summary.mean - low)),
-        min(1.0, summary.mean + stretch * (high - summary.mean)),
-    )
 
 
 def _judge(audit: Audit, fpr: float | None, choices: int) -> _Judged:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from reticent.auditing.verdict import widened
+from reticent.auditing.intervals import widened
 from reticent.findings.gate import Check, Doubt, Outcome
 from reticent.findings.numbers import Estimate
 from reticent.say import gate as say

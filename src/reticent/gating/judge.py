@@ -7,8 +7,8 @@ from typing import Any
 
 from scipy.special import stdtrit
 
-from reticent.auditing.intervals import clopper_pearson
-from reticent.auditing.verdict import ENOUGH_TARGETS, contradicted, expected_fpr, too_few, unguessed, widened
+from reticent.auditing.intervals import exact_interval, widened
+from reticent.auditing.verdict import ENOUGH_TARGETS, contradicted, expected_fpr, too_few, unguessed
 from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument, Grouping
 from reticent.findings.epsilon import EpsilonAudit
@@ -240,7 +240,7 @@ def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> 
     each = (target.non_members for one in document.attacks for target in one.targets)
     records = right.independent or max(1, min(each, default=1))
     if models < 2:
-        low, high = (float(end) for end in clopper_pearson(mean * records, records, CONFIDENCE))
+        low, high = exact_interval(mean * records, records, CONFIDENCE)
     elif std is None:
         return unjudged(name, limit, Objection(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
     else:

@@ -18,8 +18,8 @@ from scipy.special import ndtri
 from reticent import seeds
 from reticent.attacks import check_references, has_references
 from reticent.attacks.base import Problem
-from reticent.auditing.intervals import tail
-from reticent.auditing.verdict import expected_fpr, widened
+from reticent.auditing.intervals import tail, widened
+from reticent.auditing.verdict import expected_fpr
 from reticent.data.membership import Membership, divided
 from reticent.errors import InputError, ReticentError
 from reticent.findings.attack import Audit

@@ -17,7 +17,7 @@ from reticent.errors import InputError
 SURE = 8.0
 """Standard deviations, as chance spreads, by which another order must fit better."""
 DRAWS = 64
-"""Matrices of noise that show what the order that fits best gains by chance."""
+"""Matrices of noise that show how well some order fits by chance."""
 FEWEST = 4
 """Models from which their other rows show how chance spreads."""
 MOST_NUMBERS = 2**21

@@ -11,7 +11,7 @@ from reticent.attacks.lira import Lira
 from reticent.attacks.rmia import Rmia
 from reticent.attacks.selena_replica import SelenaReplica
 from reticent.auditing import roc
-from reticent.auditing.verdict import widened
+from reticent.auditing.intervals import widened
 from reticent.findings.audit import Leak
 from reticent.findings.numbers import ShareEstimate
 from reticent.findings.selftest import Fault

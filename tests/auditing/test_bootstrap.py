@@ -295,7 +295,8 @@ def test_auc_interval_covers(count, distance, between):
 def test_tpr_interval_covers(count):
     truth = norm.cdf(norm.ppf(0.1) + 0.7)
     inside = covers(np.random.default_rng(6), count, 600, 0.7, 0.0, len(FIXED), truth, 300)
-    assert 0.91 <= inside / 300 <= 0.995
+    # That of one model contains Clopper and Pearson's, which covers more often than it need.
+    assert 0.91 <= inside / 300 <= (1 if count == 1 else 0.995)
 
 
 @pytest.mark.parametrize("hits", [1, 2, 5])

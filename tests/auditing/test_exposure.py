@@ -22,6 +22,10 @@ from reticent.signals import matrix as signals_module
 from reticent.signals.matrix import Signals
 
 
+def sets(models, log_odds=0.0):
+    return permutation_test.Sets.of(np.zeros(models) + log_odds)
+
+
 def exposed(found):
     return spoken(counted(found))
 
@@ -65,7 +69,7 @@ def test_equals_a_loop_over_records():
         own = np.sqrt((inside.var(ddof=1) + outside.var(ddof=1)) / 2)
         steps = (inside.mean() - outside.mean()) / (max(own, pooled) * np.sqrt(0.5))
         assert found.distance[i] == pytest.approx(steps)
-        exact = permutation_test.chance(table[:, i], membership.matrix[:, i])
+        exact = permutation_test.chance(table[:, i], membership.matrix[:, i], sets(8))
         student = max(stats.t.sf(steps, 6), 1 / 70)
         assert found.distance_p[i] == pytest.approx(student)
         assert found.distance_p_corrected[i] >= min(1, max(student, exact)) * (1 - 1e-9)
@@ -247,7 +251,7 @@ def test_distances_are_corrected_by_holm_over_the_records_that_have_one():
     signals, membership = case(models=32, records=50, seed=5)
     table = np.asarray(signals.margins[:, 0:50])[:, :, 0] + 3 * membership.matrix * (np.arange(50) < 3)
     found = exposure(Signals.from_margins(table, signals.labels, 3), membership)
-    exact = permutation_test.chances(table, membership.matrix, 1e-3 / 50)
+    exact = permutation_test.chances(table, membership.matrix, 1e-3 / 50, sets(32))
     enough = np.sort(found.distance_p.data) * (50 - np.arange(50)) < 0.5  # Only where it could count.
     could = np.isin(np.arange(50), np.argsort(found.distance_p.data)[np.logical_and.accumulate(enough)])
     p, expected = np.where(could, np.maximum(found.distance_p.data, exact), found.distance_p.data), np.zeros(50)
@@ -317,13 +321,13 @@ def test_too_few_models_for_any_record_are_said_to_be_too_few():
 
 
 def test_the_chance_over_memberships_of_the_algorithms_page():
-    assert permutation_test.chance(np.array([0.0, 0, 1, 1]), np.array([0, 0, 1, 1]) > 0) == pytest.approx(
-        1 / 6, rel=1e-12
-    )
+    margins = np.array([0.0, 0, 1, 1])
+    assert permutation_test.chance(margins, margins > 0, sets(4)) == pytest.approx(1 / 6, rel=1e-12)
 
 
+@pytest.mark.parametrize("spread", [0.0, 1.0, 4.0])
 @pytest.mark.parametrize("law", ["normal", "whole numbers", "two modes"])
-def test_the_chance_over_memberships_equals_full_enumeration(law):
+def test_the_chance_over_memberships_equals_full_enumeration(law, spread):
     rng = np.random.default_rng(1)
     for _ in range(60):
         models = int(rng.integers(3, 11))
@@ -335,24 +339,35 @@ def test_the_chance_over_memberships_equals_full_enumeration(law):
         }[law]()
         step = np.ptp(margins) / permutation_test.STEPS
         rounded = np.rint((margins - margins.min()) / step) if step else np.zeros(models)
-        sums = np.array([rounded[list(one)].sum() for one in combinations(range(models), int(inside.sum()))])
-        share = np.mean(sums >= rounded[inside].sum())
-        assert permutation_test.chance(margins, inside) == pytest.approx(share, rel=1e-12)
+        log_odds = spread * rng.normal(size=models)
+        each = [list(one) for one in combinations(range(models), int(inside.sum()))]
+        sums = np.array([rounded[one].sum() for one in each])
+        weights = np.exp([log_odds[one].sum() for one in each])
+        share = weights[sums >= rounded[inside].sum()].sum() / weights.sum()
+        drawn = sets(models, log_odds)
+        assert permutation_test.chance(margins, inside, drawn) == pytest.approx(share, rel=1e-9 if spread else 1e-12)
+        limit = permutation_test.limits(margins[:, None], inside[:, None], drawn)
+        assert limit[0] >= share * (1 - 1e-9)
+        assert np.exp(drawn.log_least(inside.sum())) == pytest.approx(weights.min() / weights.sum())
+        assert np.exp(drawn.log_chance(inside)) == pytest.approx(np.exp(log_odds[inside].sum()) / weights.sum())
 
 
 def test_the_chance_over_memberships_of_very_many_models_stays_a_number():
     inside = np.arange(1200) < 300
     expected = 1 / math.comb(1200, 300)
-    assert permutation_test.chance(np.where(inside, 1.0, 0.0), inside) == pytest.approx(expected, rel=1e-9)
+    assert permutation_test.chance(np.where(inside, 1.0, 0.0), inside, sets(1200)) == pytest.approx(expected, rel=1e-9)
+    far = sets(1200, np.where(np.arange(1200) % 2, 4.0, -4.0))
+    chance = permutation_test.chance(np.random.default_rng(0).normal(size=1200), inside, far)
+    assert 0.1 < chance < 0.9
 
 
 def test_rounding_to_the_grid_hardly_moves_the_chance(monkeypatch):
     rng = np.random.default_rng(4)
     inside = np.repeat(np.arange(32)[:, None] < 16, 20, axis=1)
     margins = rng.normal(size=(32, 20)) + inside
-    found = permutation_test.chances(margins, inside, 0.0)
+    found = permutation_test.chances(margins, inside, 0.0, sets(32))
     monkeypatch.setattr(permutation_test, "STEPS", 5000)
-    apart = np.log(found) - np.log(permutation_test.chances(margins, inside, 0.0))
+    apart = np.log(found) - np.log(permutation_test.chances(margins, inside, 0.0, sets(32)))
     assert np.abs(apart).max() < 0.5
     assert 0 < apart.mean() < 0.15
 
@@ -363,7 +378,7 @@ def test_the_quick_limit_is_above_the_chance_and_near_it():
     for shift in (0.0, 1.0, 3.0):
         margins = rng.normal(size=(40, 20)) + shift * inside[:, None]
         both = np.repeat(inside[:, None], 20, axis=1)
-        exact, limits = (permutation_test.chances(margins, both, enough) for enough in (0.0, np.inf))
+        exact, limits = (permutation_test.chances(margins, both, enough, sets(40)) for enough in (0.0, np.inf))
         assert (limits >= exact).all()
         assert shift == 0 or (limits <= 300 * exact).all()
 

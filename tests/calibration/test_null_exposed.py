@@ -23,6 +23,7 @@ from scipy.stats import binom
 
 from reticent.auditing import permutation_test
 from reticent.auditing.exposure import count_exposed, exposure
+from reticent.auditing.record_epsilon import record_epsilon
 from reticent.data.membership import Membership
 from reticent.signals.matrix import Signals
 
@@ -54,7 +55,7 @@ def test_nothing_to_find_is_seldom_called_exposed(models, share, seeds):
 @pytest.mark.parametrize(("models", "share"), [(16, "varying"), (32, "half")])
 def test_by_students_law_alone_it_is_called_exposed_too_often(models, share, monkeypatch):
     monkeypatch.setattr(permutation_test, "chances", lambda margins, *_: np.zeros(margins.shape[1]))
-    monkeypatch.setattr(permutation_test, "log_least", lambda models, _: np.full(np.shape(models), -np.inf))
+    monkeypatch.setattr(permutation_test.Sets, "log_chance", lambda _, inside: np.full(inside.shape[1], -np.inf))
     assert errors(models, share, 500) > binom.ppf(0.99, 500, 0.05)
 
 
@@ -64,3 +65,43 @@ def test_planted_leaks_are_still_counted(models, least):
     margins = rng.normal(size=(models, RECORDS)) + 3 * membership.matrix * (np.arange(RECORDS) < 100)
     found = exposure(Signals.from_margins(margins, np.zeros(RECORDS, dtype=int), 2), membership)
     assert count_exposed(found).exposed >= least * 100
+
+
+def drawn(kind, seed):
+    """Answers that do not depend on membership, by models that are not alike: 1,000 records."""
+    rng = np.random.default_rng(seed)
+    models = 63 if kind == "checkpoints" else 64
+    noise = rng.normal(size=(models, 1000))
+    if kind == "two sizes":
+        shares = np.where(np.arange(64) % 2, 0.25, 0.75)
+    elif kind == "many sizes":
+        shares = np.linspace(0.2, 0.8, 64)
+    if kind == "checkpoints":
+        membership = np.repeat(rng.random((21, 1000)) < 0.5, 3, axis=0)
+        noise = np.repeat(noise[:21], 3, axis=0) + 0.2 * noise
+    else:
+        membership = rng.random((64, 1000)) < shares[:, None]
+        noise += 4 * shares[:, None]  # Larger models are surer of all records.
+    return Signals.from_margins(noise + rng.normal(size=1000), np.zeros(1000, int), 2), membership
+
+
+@pytest.mark.parametrize("kind", ["two sizes", "many sizes", "checkpoints"])
+def test_models_that_are_not_alike_expose_no_record(kind):
+    """By sets of equally many models, all of the same chance, it was some 150, 6 and 10 records in each audit."""
+    alarms = 0
+    for seed in range(12):
+        signals, membership = drawn(kind, seed)
+        alarms += count_exposed(exposure(signals, membership)).exposed > 0
+        found = record_epsilon(signals, membership, np.random.default_rng(seed), ids=np.arange(1000), delta=1e-5)
+        assert found is None  # Of 21 draws, or of models that hold different numbers of records.
+    assert alarms <= binom.ppf(0.99, 12, 0.05)
+
+
+@pytest.mark.parametrize("kind", ["two sizes", "many sizes", "checkpoints"])
+def test_leaks_are_found_by_models_that_are_not_alike(kind):
+    signals, membership = drawn(kind, 0)
+    table = np.asarray(signals.margins[:, 0:1000])[:, :, 0] + 8 * membership * (np.arange(1000) < 100)
+    found = exposure(Signals.from_margins(table, signals.labels, 2), membership)
+    told = found.distance_p_corrected.filled(1.0) <= 0.05
+    assert told[:100].mean() >= 0.6
+    assert told[100:].sum() == 0

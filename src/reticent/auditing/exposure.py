@@ -8,9 +8,10 @@ exposures would else be those of records whose models agree by chance.
 `distance` is the same difference in standard errors, and `distance_p` Student's one-sided test of it: had the record
 left no trace, the two groups of models would be alike, so their variance is pooled. Here the variance is the larger of
 the record's own and the one above, so that the test never finds more than Student's, whatever the variances of other
-records. No chance is smaller than that of one membership among all that might have been drawn, so neither is
-`distance_p`: of records with as many models of either kind, it never rises with the distance. Models that hold none of
-the records, or all, such as shadow models trained on others, were in no draw: they have no part in these chances.
+records. No chance is smaller than that of the membership that was drawn, so neither is `distance_p`. Models that hold
+none of the records, or all, such as shadow models trained on others, were in no draw: they have no part in these
+chances. Models of the same members are one draw, of which `distance` takes the mean margin; and where models hold
+different numbers of the records, memberships are not equally likely (`draws`).
 
 That takes margins as roughly normal in a group of models, as LiRA does. Margins of two modes are not: by chance all IN
 models may have the high ones, and then the record's own variance is next to nothing. And the most exposed of N records
@@ -26,7 +27,7 @@ models agree. `memorisation_soft` has the probability of the true label in place
 """
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -37,8 +38,9 @@ from reticent import checks, threads
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing import permutation_test
 from reticent.auditing.comparison.multiple import holm
+from reticent.auditing.draws import Draws
 from reticent.auditing.intervals import tail
-from reticent.data.membership import Membership, as_membership, divided
+from reticent.data.membership import Membership, as_membership
 from reticent.findings.audit import ExposureCount
 from reticent.signals.correctness import correct, knows
 from reticent.signals.matrix import Signals, log_probability
@@ -63,8 +65,10 @@ class Exposure:
 
     Attributes:
         label: true labels.
-        drawn: number of models that hold some of the records and not others.
-        memberships: logarithm of how many memberships of these there are with as many of them trained on the record.
+        draws: number of models, those of the same members being one.
+        drawn: number of those that hold some of the records and not others.
+        memberships: minus the logarithm of the smallest chance of a membership of these with as many of them trained on
+            the record; that of how many memberships there are, where all are equally likely.
         k_in: number of models that were trained on the record.
         k_out: number of those that were not.
         mean_in: mean margin of the former (nats); needs one.
@@ -76,9 +80,9 @@ class Exposure:
         exposure_error: its standard error, ``sqrt(1 / k_in + 1 / k_out + exposure^2 / (2 f))`` with
             ``f = k_in + k_out - 2 + PRIOR``.
         distance: ``(mean_in - mean_out)`` in standard errors ``max(s, s_own) sqrt(1 / k_in + 1 / k_out)``, s_own the
-            record's own pooled standard deviation; needs three models, and s > 0.
+            record's own pooled standard deviation, and all of draws; needs three, and s > 0.
         distance_p: chance of such a distance or a larger one, had the record left no trace: Student's, with
-            ``k_in + k_out - 2`` degrees of freedom, and no less than that of one membership among all.
+            ``draws - 2`` degrees of freedom, and no less than that of the membership that was drawn.
         distance_p_corrected: the same or, where it is larger and `distance_p`, corrected, is below `COULD`, the chance
             over all memberships; by Holm, over all records that have one.
         memorisation: share of IN models that label the record correctly, minus that of OUT models, from -1 to 1; needs
@@ -89,6 +93,7 @@ class Exposure:
     """
 
     label: Ints
+    draws: Ints
     drawn: Ints
     memberships: Floats
     k_in: Ints
@@ -117,12 +122,16 @@ def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
     matrix = as_membership(membership).matrix
     checks.shape(membership=matrix, expected=(signals.models, signals.records), meaning="(models, records)")
     one, other = _groups(signals, matrix)
-    distances, drawn = _distances(one, other), np.flatnonzero(divided(matrix))
-    among = matrix if len(drawn) == len(matrix) else matrix[drawn]
+    distances, draws = _distances(one, other), Draws.of(matrix)
+    if draws.repeated:
+        distances["distance"] = _distances(*_groups(signals, draws.membership, draws.mean))["distance"]
+    sets = permutation_test.Sets.of(draws.log_odds)
+    among = draws.membership if len(draws.drawn) == len(draws.first) else draws.membership[draws.drawn]
     return Exposure(
         label=signals.labels,
-        drawn=np.full(signals.records, len(drawn)),
-        memberships=-permutation_test.log_least(len(drawn), among.sum(axis=0)),
+        draws=np.full(signals.records, len(draws.first)),
+        drawn=np.full(signals.records, len(draws.drawn)),
+        memberships=-sets.log_least(among.sum(axis=0)),
         k_in=one.count,
         k_out=other.count,
         mean_in=_masked(one.margin, one.count > 0),
@@ -130,7 +139,7 @@ def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
         std_in=one.deviation,
         std_out=other.deviation,
         **distances,
-        **_tests(signals, among, drawn, distances["distance"], one.count + other.count - 2),
+        **_tests(signals, among, draws, sets, distances["distance"]),
         **_memorisation(signals, matrix, one.count, other.count),
         **_soft(one, other),
     )
@@ -152,7 +161,7 @@ def count_exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
     )
     if not records:
         return count.with_(same=bool(((found.k_in > 0) & (found.k_out > 0) & (models > 2)).any()))
-    most, ways = int(models[tested].max()), found.memberships[tested].max()
+    most, ways = int(found.draws.max()), found.memberships[tested].max()
     if math.log(records) - ways > math.log(allowed):
         return count.with_(models=int(found.drawn.max()), memberships=math.exp(ways))
     return count.with_(models=most, distance_needed=-float(stdtrit(most - 2, allowed / records)))
@@ -174,14 +183,19 @@ class _Group:
         return _masked(np.sqrt(self.margin_squares / np.maximum(self.count - 1, 1)), self.count > 1)
 
 
-def _groups(signals: Signals, inside: Bools) -> tuple[_Group, _Group]:
-    """Go once through the margins, by blocks of records, for the IN models and the OUT models of each."""
+def _groups(
+    signals: Signals, inside: Bools, joined: Callable[[Floats], Floats] = lambda margins: margins
+) -> tuple[_Group, _Group]:
+    """Go once through the margins, by blocks of records, for the IN models and the OUT models of each.
+
+    `joined` makes of the models' margins those of the rows of `inside`.
+    """
     trained = inside.sum(axis=0, dtype=np.int64)
     counts = trained, len(inside) - trained
     moments = np.empty((2, 2, 2, signals.records))
 
     def seen(block: slice) -> None:
-        margins = np.asarray(signals.plain(block), np.float64)
+        margins = joined(np.asarray(signals.plain(block), np.float64))
         for i, values in enumerate((margins, np.exp(log_probability(margins)))):
             for group, chosen in enumerate((inside[:, block], ~inside[:, block])):
                 mean = np.where(chosen, values, 0.0).sum(axis=0) / np.maximum(counts[group][block], 1)
@@ -218,38 +232,40 @@ def _distances(one: _Group, other: _Group) -> dict[str, Masked]:
     }
 
 
-def _tests(signals: Signals, inside: Bools, drawn: Ints, distance: Masked, freedom: Ints) -> dict[str, Masked]:
+def _tests(
+    signals: Signals, inside: Bools, draws: Draws, sets: permutation_test.Sets, distance: Masked
+) -> dict[str, Masked]:
     """Test each distance by Student's law and, where that could count, by the exact one; correct for their number.
 
     The exact one is of the models that were drawn, `inside` being theirs.
     """
     tested = ~np.ma.getmaskarray(distance)
-    student = stdtr(np.maximum(freedom, 1), -distance.data)
-    least = np.exp(permutation_test.log_least(len(inside), inside.sum(axis=0)))
-    plain = np.where(tested, np.maximum(student, least), 1.0)
+    student = stdtr(max(len(draws.first) - 2, 1), -distance.data)
+    plain = np.where(tested, np.maximum(student, np.exp(sets.log_chance(inside))), 1.0)
     p = plain.copy()
     could = np.flatnonzero(_corrected(p, tested) < COULD)
     chances = p.copy()
-    for here, margins in _of(signals, could):
-        chances[here] = permutation_test.limits(margins[drawn], inside[:, here])
+    for here, margins in _of(signals, draws, could):
+        chances[here] = permutation_test.limits(margins, inside[:, here], sets)
     count = max(1, int(np.count_nonzero(tested)))
     unsure = could[chances[could] > SURELY / count]
     # Of too many, those that are the nearest to being decided: the limit is up to some hundred times the chance.
     nearest = np.argsort(np.abs(np.log(chances[unsure] * count)), kind="stable")
-    for here, margins in _of(signals, np.sort(unsure[nearest[: EXACT // len(inside) ** 2]])):
-        rows = zip(margins[drawn].T, inside[:, here].T, strict=True)
-        found = threads.ordered(lambda row: permutation_test.chance(*row), rows, margins.size, step="exact chances")
+    for here, margins in _of(signals, draws, np.sort(unsure[nearest[: EXACT // len(inside) ** 2]])):
+        rows, size = zip(margins.T, inside[:, here].T, strict=True), margins.size
+        found = threads.ordered(lambda row: permutation_test.chance(*row, sets), rows, size, step="exact chances")
         chances[here] = list(found)
     p[could] = np.maximum(p[could], chances[could])
     return {"distance_p": _masked(plain, tested), "distance_p_corrected": _masked(_corrected(p, tested), tested)}
 
 
-def _of(signals: Signals, ids: Ints) -> Iterator[tuple[Ints, Floats]]:
-    """Read some records' margins ``(M, n)``, block by block."""
+def _of(signals: Signals, draws: Draws, ids: Ints) -> Iterator[tuple[Ints, Floats]]:
+    """Read some records' margins by the models that were drawn ``(D, n)``, block by block."""
     for block in signals.blocks():
         here = ids[np.searchsorted(ids, block.start) : np.searchsorted(ids, block.stop)]
         if len(here):
-            yield here, np.asarray(signals.margins[:, block], dtype=np.float64)[:, here - block.start, 0]
+            margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, here - block.start, 0]
+            yield here, draws.mean(margins)[draws.drawn]
 
 
 def _corrected(p: Floats, tested: Bools) -> Floats:

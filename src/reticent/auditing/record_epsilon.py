@@ -12,8 +12,8 @@ import math
 import numpy as np
 
 from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing.draws import Draws
 from reticent.auditing.intervals import lower, tail, upper
-from reticent.data.membership import divided
 from reticent.findings.record_tests import RecordEpsilon
 from reticent.signals.matrix import Signals
 
@@ -32,11 +32,14 @@ def record_epsilon(
 ) -> RecordEpsilon | None:
     """Bound the epsilon of the record that half of the models show most of.
 
-    By the plain query; `rng` halves the models that hold some of the records and not others. None with fewer than
-    `FEWEST` of them, or where no record has two of either kind in the first half. Cost: one pass over the margins.
+    By the plain query; `rng` halves the models that hold some of the records and not others, one of each membership.
+    None with fewer than `FEWEST` of them, where no record has two of either kind in the first half, or where they hold
+    different numbers of the records: models with a record would differ from those without it not by the record alone.
+    Cost: one pass over the margins.
     """
-    drawn = np.flatnonzero(divided(membership))
-    if len(drawn) < FEWEST:
+    draws = Draws.of(membership)
+    drawn = draws.first[draws.drawn]
+    if len(drawn) < FEWEST or draws.log_odds.any():
         return None
     order = drawn[rng.permutation(len(drawn))]
     first, second = order[: len(order) // 2], order[len(order) // 2 :]

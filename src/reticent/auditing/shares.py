@@ -24,26 +24,36 @@ def shares(membership: Bools, records: Bools | Ints) -> tuple[float, float] | No
     Models of the same members count as one.
     """
     membership = np.unique(membership[divided(membership)], axis=0)
-    packed, models = np.packbits(membership, axis=0)[:, records], len(membership)
-    held = np.add.reduce(membership, axis=0, dtype=np.int64)[records]
+    membership, models = membership[:, records], len(membership)
+    held = np.add.reduce(membership, axis=0, dtype=np.int64)
     seen, counts = np.bincount(held, minlength=models + 1), np.arange(models + 1)
     share = float(held.mean() / max(models, 1))
     if models < 2 or not 0 < share < 1:
         return None
-    sets = np.ascontiguousarray(packed.T).view(np.dtype((np.void, len(packed))))
-    alike, same = np.unique(sets, return_counts=True)[1].astype(np.float64), _same(membership[:, records].mean(axis=1))
-    free = (seen * (1 - same)).sum()
-    together = max(1.0, float((alike**2).sum() - (seen**2 * same).sum()) / free) if free else 1.0
+    alike = together(membership)
     chance, spread = binom.pmf(counts, models, share), models * share * (1 - share)
     rarer = np.minimum(binom.cdf(counts - 1, models, share), binom.sf(counts, models, share))
-    levels = rarer * len(held) >= TAIL * together
+    levels = rarer * len(held) >= TAIL * alike
     levels[round(models * share)] = True
     beyond = np.maximum(counts - counts[levels, None], 0)
     slope = beyond @ (chance * (counts - models * share)) / spread  # The share is that of these records.
     variance = beyond**2 @ chance - (beyond @ chance) ** 2 - slope**2 * spread
     excess = beyond @ (seen - len(held) * chance)
-    far = FAR * (len(held) * together * np.maximum(variance, 0)) ** 0.5 + ROUNDING * len(held)
+    far = FAR * (len(held) * alike * np.maximum(variance, 0)) ** 0.5 + ROUNDING * len(held)
     return (float(held.min() / models), float(held.max() / models)) if (excess > far).any() else None
+
+
+def together(membership: Bools) -> float:
+    """Compute how many records ``(M, N)`` count as one: those in the same models, but for those that are so by chance.
+
+    From 1, of records alone; of persons it is the mean number of their records, each record being asked.
+    """
+    packed, models = np.packbits(membership, axis=0), len(membership)
+    seen = np.bincount(np.add.reduce(membership, axis=0, dtype=np.int64), minlength=models + 1)
+    sets = np.ascontiguousarray(packed.T).view(np.dtype((np.void, len(packed))))
+    alike, same = np.unique(sets, return_counts=True)[1].astype(np.float64), _same(membership.mean(axis=1))
+    free = (seen * (1 - same)).sum()
+    return max(1.0, float((alike**2).sum() - (seen**2 * same).sum()) / free) if free else 1.0
 
 
 def _same(sizes: Floats) -> Floats:

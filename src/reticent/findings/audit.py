@@ -224,7 +224,8 @@ class ExposureCount(Finding):
     models: Annotated[Count | None, LeftOut] = None
     "Of the record with the most."
     memberships: Annotated[Number | None, LeftOut] = None
-    "In how many ways chance could have drawn the models of a record, where that is too few for any record to count."
+    """In how many ways chance could have drawn the models of a record, where that is too few for any record to count;
+    one over the smallest chance of one of them."""
     sentence: str = ""
     "The finding, for people."
 

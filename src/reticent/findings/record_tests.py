@@ -103,6 +103,7 @@ class RecordTests(Finding):
     named: NamedRecords | None = None
     "`null` without a population."
     epsilon: RecordEpsilon | None = None
-    "`null` with fewer than 24 models, which can show nothing."
+    """`null` with fewer than 24 models, which can show nothing, those of the same members being one; or where models
+    hold different numbers of the records."""
     sentences: tuple[str, ...] = ()
     "The same, for people."

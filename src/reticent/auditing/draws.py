@@ -42,17 +42,16 @@ class Draws:
     @classmethod
     def of(cls, membership: Bools) -> "Draws":
         """Find the draws of models ``(M, N)``. Cost: a sort of M rows of N bits."""
-        models = len(membership)
+        models, known = len(membership), divided(membership)
         _, codes = np.unique(np.packbits(membership, axis=1), axis=0, return_inverse=True)
-        codes = np.where(divided(membership), codes.reshape(-1), models + np.arange(models))
-        _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
-        codes = np.argsort(np.argsort(first))[codes]  # In the order in which they come.
-        rows = np.argsort(codes, kind="stable")
-        starts = np.searchsorted(codes[rows], np.arange(len(first)))
-        first = rows[starts]
+        codes = np.where(known, codes.reshape(-1), models + np.arange(models))
+        _, firsts, codes = np.unique(codes, return_index=True, return_inverse=True)
+        draw = firsts[codes]  # Of each model, the first that has its members.
+        rows = np.argsort(draw, kind="stable")
+        first, starts = np.unique(draw[rows], return_index=True)
         own = membership if len(first) == models else membership[first]
-        drawn = np.flatnonzero(divided(own))
-        return cls(own, first, rows, starts, drawn, log_odds(own[drawn]))
+        drawn = np.flatnonzero(known[first])
+        return cls(own, first, rows, starts, drawn, log_odds(own if len(drawn) == len(own) else own[drawn]))
 
     @property
     def repeated(self) -> bool:
@@ -73,16 +72,16 @@ def log_odds(membership: Bools) -> Floats:
     Of records that some hold and others do not. 0 for all where Cochran's Q (1950) does not show that their numbers
     differ; records that are always in the same models, such as those of a person, count as one in it.
     """
-    models, none = len(membership), np.zeros(len(membership))
+    models, equal = len(membership), np.zeros(len(membership))
     holders = membership.sum(axis=0)
-    told = (holders > 0) & (holders < models)
-    held, holders = membership[:, told].sum(axis=1), holders[told]
-    if models < 2 or not told.any():
-        return none
-    spread = float((holders * (models - holders)).sum()) / models / (models - 1)
-    excess = float(((held - held.mean()) ** 2).sum()) / spread
-    if excess <= chi2.isf(LEVEL, models - 1) * together(membership[:, told]):
-        return none
-    share = np.clip(held / len(holders), 0.5 / len(holders), 1 - 0.5 / len(holders))
+    every, told = int((holders == models).sum()), int(((holders > 0) & (holders < models)).sum())
+    if models < 2 or not told:
+        return equal
+    held = membership.sum(axis=1) - every
+    excess = ((held - held.mean()) ** 2).sum() * models * (models - 1) / (holders * (models - holders)).sum()
+    enough = chi2.isf(LEVEL, models - 1)
+    if excess <= enough or excess <= enough * together(membership):
+        return equal
+    share = np.clip(held / told, 0.5 / told, 1 - 0.5 / told)
     odds = np.log(share) - np.log1p(-share)
     return np.asarray(odds - odds.mean())

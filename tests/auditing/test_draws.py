@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reticent.auditing.draws import Draws, log_odds
+from reticent.auditing.draws import Draws, apart, log_odds
 from reticent.data.membership import Membership
 
 
@@ -52,3 +52,26 @@ def test_fair_draws_have_equal_odds(kind):
         }[kind]()
         told += log_odds(membership).any()
     assert told <= 1
+
+
+def parts_of(membership, targets, references):
+    return [(at.tolist(), rows.tolist()) for at, rows in apart(membership, np.array(targets), np.array(references))]
+
+
+def test_models_apart_are_compared_in_one_part():
+    membership = Membership.draw(6, 100, 0).matrix
+    assert parts_of(membership, [4, 2], [5, 2, 0, 4]) == [([0, 1], [0, 2, 4, 5])]
+    assert parts_of(membership, [1], [5, 2, 0]) == [([0], [0, 2, 5])]  # A target that is no reference.
+
+
+def test_a_target_is_never_compared_with_a_copy_of_its_membership():
+    one, other, third = np.random.default_rng(0).random((3, 50)) < 0.5
+    membership = np.array([one, other, one, third, other, one, np.zeros(50, bool), np.zeros(50, bool)])
+    every = range(8)
+    found = parts_of(membership, [0, 1, 2, 3, 4, 5], every)
+    assert found == [([0, 1, 3], [0, 1, 3, 6, 7]), ([2, 4], [2, 3, 4, 6, 7]), ([5], [3, 4, 5, 6, 7])]
+    for at, rows in found:
+        assert set(at) <= set(rows)
+        assert len({membership[row].tobytes() for row in rows if row < 6}) == 3
+    assert apart(membership, np.array([0]), np.array([1, 2, 3])) == []
+    assert parts_of(membership, [0], [1, 3, 4]) == [([0], [1, 3])]

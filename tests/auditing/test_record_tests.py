@@ -165,6 +165,26 @@ def test_a_tenth_that_is_off_is_flagged():
     assert [one.tenth for one in found.tenths if one.off and one.by == "scale"] == [10]
 
 
+def test_checkpoints_of_one_run_find_nothing_without_a_leak():
+    """With each other's answers in the references, 5 of 100 were found at 1 %, and 232 were named."""
+    signals, others, membership = made(models=12, records=2000, population=2000)
+    rng = np.random.default_rng(0)
+    answers = [np.asarray(one.margins)[:, :, 0].repeat(4, axis=0) for one in (signals, others)]
+    answers = [said + 0.2 * rng.normal(size=said.shape) for said in answers]
+    copies = [Signals.from_margins(said, np.zeros(2000, int), 2) for said in answers]
+    membership, rows = membership.repeat(4, axis=0), np.arange(48)
+    tests = p_values(copies[0], membership)
+    found = record_rates(tests, membership, exposure(copies[0], membership), 0.95, 0.01)
+    assert found.references == 5
+    assert found.false_alarms.mean == pytest.approx(0.01, abs=0.003)
+    assert found.found.mean == pytest.approx(0.01, abs=0.003)
+    told, _ = named_records(*copies, membership, rows, rows, np.random.default_rng(0), ids=np.arange(2000))
+    assert told.named <= 10
+    away = np.arange(4, 48)
+    assert record_pvalues(copies[0], membership, rows[:1], rows[1:], np.random.default_rng(0)) is None
+    assert record_pvalues(copies[0], membership, rows[:1], away, np.random.default_rng(0)) is not None
+
+
 def test_benjamini_and_hochbergs_adjustment():
     assert benjamini_hochberg([0.01, 0.02, 0.03, 0.5]).tolist() == pytest.approx([0.04, 0.04, 0.04, 0.5])
     assert benjamini_hochberg([0.5, 0.03, 0.01, 0.02]).tolist() == pytest.approx([0.5, 0.04, 0.04, 0.04])

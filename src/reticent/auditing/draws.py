@@ -42,11 +42,7 @@ class Draws:
     @classmethod
     def of(cls, membership: Bools) -> "Draws":
         """Find the draws of models ``(M, N)``. Cost: a sort of M rows of N bits."""
-        models, known = len(membership), divided(membership)
-        _, codes = np.unique(np.packbits(membership, axis=1), axis=0, return_inverse=True)
-        codes = np.where(known, codes.reshape(-1), models + np.arange(models))
-        _, firsts, codes = np.unique(codes, return_index=True, return_inverse=True)
-        draw = firsts[codes]  # Of each model, the first that has its members.
+        models, known, draw = len(membership), divided(membership), _draws(membership)
         rows = np.argsort(draw, kind="stable")
         first, starts = np.unique(draw[rows], return_index=True)
         own = membership if len(first) == models else membership[first]
@@ -64,6 +60,45 @@ class Draws:
             return margins
         counts = np.diff(np.append(self.starts, len(self.rows)))
         return np.asarray(np.add.reduceat(margins[self.rows], self.starts, axis=0) / counts[:, None])
+
+
+def apart(membership: Bools, targets: Ints, references: Ints) -> list[tuple[Ints, Ints]]:
+    """Divide targets into parts that are each compared with one model a membership, a target being that of its own.
+
+    A copy of a target's membership among its references would be without the record exactly where the target is.
+
+    Args:
+        membership: booleans ``(M, N)``.
+        targets: rows of the audited models ``(T,)``.
+        references: rows of models that they are compared with ``(R,)``.
+
+    Returns:
+        For each part where in `targets` it is, and its references, ascending; one part where no two references have the
+        same members. No part if a target that is no reference has a copy among them.
+    """
+    draw = _draws(membership)
+    references = np.sort(references)
+    outside = ~np.isin(targets, references)
+    if np.isin(draw[targets[outside]], draw[references]).any():
+        return []
+    order = np.argsort(draw[references], kind="stable")
+    _, starts, counts = np.unique(draw[references][order], return_index=True, return_counts=True)
+    turn = np.zeros(len(membership), dtype=np.int64)
+    turn[references[order]] = np.arange(len(order)) - np.repeat(starts, counts)
+    turns = turn[targets]
+    return [
+        (np.flatnonzero(turns == one), np.sort(references[order][starts + np.minimum(one, counts - 1)]))
+        for one in np.unique(turns).tolist()
+    ]
+
+
+def _draws(membership: Bools) -> Ints:
+    """Find for each model the first that has its members; one that holds none of the records, or all, is its own."""
+    models = len(membership)
+    _, codes = np.unique(np.packbits(membership, axis=1), axis=0, return_inverse=True)
+    codes = np.where(divided(membership), codes.reshape(-1), models + np.arange(models))
+    _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
+    return np.asarray(first[codes])
 
 
 def log_odds(membership: Bools) -> Floats:

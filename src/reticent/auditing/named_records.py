@@ -17,6 +17,7 @@ from reticent import scratch
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.claimed_rates import ROUNDING
 from reticent.auditing.comparison.multiple import benjamini_hochberg
+from reticent.auditing.draws import apart
 from reticent.auditing.record_residuals import residuals
 from reticent.findings.record_tests import NamedRecord, NamedRecords
 from reticent.signals.matrix import Signals
@@ -38,18 +39,16 @@ def named_records(
     """List, for every target, the records that it is said to have been trained on.
 
     The `population`, records that no model was trained on, is used for nothing that the score rests on; a target is
-    left out of its own references. None where records have fewer than 3 references without them.
+    left out of its own references, and models of the same members are compared with one of each other membership. None
+    where records have fewer than 3 references without them, or a target that is no reference has a copy among them.
     """
-    among = np.zeros(len(membership), dtype=np.bool_)
-    among[references] = True
-    eligible = ~membership & among[:, None]
-    count = int(eligible.sum(axis=0).min()) - 1
+    parts = apart(membership, targets, references)
+    count = int((~membership[parts[0][1]]).sum(axis=0).min()) - 1 if parts else 0
     if count < 2:
         return None
-    scores = _scores(signals, eligible, count, targets, rng)
-    calibration = np.sort(
-        _scores(population, np.broadcast_to(among[:, None], (len(among), population.records)), count, targets, rng)
-    )
+    scores = _scores(signals, ~membership, count, targets, parts, rng)
+    nobody = np.broadcast_to(np.True_, (len(membership), population.records))
+    calibration = np.sort(_scores(population, nobody, count, targets, parts, rng))
     found = []
     for target, score, others in zip(targets.tolist(), scores, calibration, strict=True):
         p = (1 + len(others) - np.searchsorted(others, score)) / (1 + len(others))
@@ -78,12 +77,21 @@ def named_records(
     ), tuple(found)
 
 
-def _scores(signals: Signals, eligible: Bools, count: int, targets: Ints, rng: np.random.Generator) -> Floats:
+def _scores(
+    signals: Signals,
+    outside: Bools,
+    count: int,
+    targets: Ints,
+    parts: list[tuple[Ints, Ints]],
+    rng: np.random.Generator,
+) -> Floats:
     """Score every record from equally many models without it ``(T, n)``."""
     scores = scratch.zeros((len(targets), signals.records))
     for block in signals.blocks():
         margins = np.asarray(signals.plain(block), np.float64)
-        counts = np.full(margins.shape[1], count)
-        scores[:, block] = residuals(margins, eligible[:, block], counts, targets, rng.random(margins.shape))
+        counts, drawn = np.full(margins.shape[1], count), rng.random(margins.shape)
+        for at, rows in parts:
+            eligible = outside[:, block] & np.isin(np.arange(len(outside)), rows)[:, None]
+            scores[at, block] = residuals(margins, eligible, counts, targets[at], drawn)
         scratch.release(scores)
     return scores

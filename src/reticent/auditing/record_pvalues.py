@@ -23,6 +23,7 @@ from scipy.special import stdtr
 
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing.draws import apart
 from reticent.auditing.exposure import Exposure, Masked
 from reticent.auditing.intervals import clopper_pearson
 from reticent.auditing.moments import Moments, share_interval
@@ -64,14 +65,12 @@ def record_pvalues(
     """Compute the p-value of every target and record.
 
     By the plain query; a target is left out of its own references, and `rng` draws which model is left out where one is
-    too many. None where no record has 3 references without it. Cost: one pass over the margins.
+    too many. Models of the same members are compared with one of each other membership (`draws.apart`). None where no
+    record has 3 references without it, or where a target that is no reference has a copy among them. Cost: one pass
+    over the margins.
     """
-    among = np.zeros(len(membership), dtype=np.bool_)
-    among[references] = True
-    counts = np.zeros(signals.records, dtype=np.int64)
-    for model, (row,) in enumerate(scratch.rows(membership)):
-        counts += ~row & among[model]
-    counts = np.maximum(counts - 1, 0)
+    parts = apart(membership, targets, references)
+    counts = _without(membership, parts[0][1]) if parts else np.zeros(signals.records, dtype=np.int64)
     if counts.max() < 2:
         return None
     found, ranked = scratch.zeros((len(targets), signals.records)), bool(counts.min() + 1 >= 1 / fpr)
@@ -80,8 +79,10 @@ def record_pvalues(
     def compare(start: int, margins: NDArray[Any], drawn: Floats) -> None:
         def some(part: slice) -> None:
             here = slice(start + part.start, start + part.stop)
-            eligible, own = ~membership[:, here] & among[:, None], margins[:, part].astype(np.float64)
-            found[:, here] = told(own, eligible, counts[here], targets, drawn[:, part])
+            outside, own = ~membership[:, here], margins[:, part].astype(np.float64)
+            for at, rows in parts:
+                eligible = outside & np.isin(np.arange(len(own)), rows)[:, None]
+                found[at, here] = told(own, eligible, counts[here], targets[at], drawn[:, part])
 
         ends = np.linspace(0, margins.shape[1], 1 + -(-margins.size // CELLS)).astype(np.int64).tolist()
         threads.each(some, map(slice, ends, ends[1:]), found.size)
@@ -110,6 +111,14 @@ def record_pvalues(
     if near or len(targets) < 2:
         return RecordPValues(RecordMethod.STUDENT, student, counts)
     return RecordPValues(RecordMethod.RESIDUAL, _by_residuals(found, membership[targets]), counts)
+
+
+def _without(membership: Bools, rows: Ints) -> Ints:
+    """Count the models without each record among some, itself left out."""
+    counts, among = np.zeros(membership.shape[1], dtype=np.int64), np.isin(np.arange(len(membership)), rows)
+    for model, (row,) in enumerate(scratch.rows(membership)):
+        counts += ~row & among[model]
+    return np.maximum(counts - 1, 0)
 
 
 def _ranks(margins: Floats, eligible: Bools, counts: Ints, targets: Ints, drawn: Floats) -> Floats:

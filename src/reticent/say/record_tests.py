@@ -65,7 +65,10 @@ def _rates(found: RecordRates) -> list[str]:
 def named(found: NamedRecords | None) -> str:
     """Say how many records are named as members, by a population; None: too few models without some record."""
     if found is None:
-        return "No named.csv: a record is named only where at least 3 models to compare with were not trained on it."
+        return (
+            "No named.csv: a record is named only where at least 3 models to compare with were not trained on it, "
+            "models of the same members being one."
+        )
     base = (
         f"at a false discovery rate of {level(found.rate)} for each model, by {plural(found.population, 'record')} "
         "that no model was trained on"

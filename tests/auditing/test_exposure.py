@@ -157,15 +157,15 @@ def test_memorisation_of_a_record_that_is_never_out_is_none():
 
 
 def test_a_constant_record_has_no_memorisation_and_no_exposure():
-    signals = Signals.from_margins(np.full((4, 2), 3.0), [0, 1])
-    found = exposure(signals, np.array([[True, False], [True, False], [False, True], [False, True]]))
-    assert found.memorisation.tolist() == found.memorisation_soft.tolist() == [0, 0]
-    assert found.exposure.tolist() == found.distance.tolist() == [None, None]
+    signals = Signals.from_margins(np.full((4, 3), 3.0), [0, 1, 0])
+    found = exposure(signals, np.array([[1, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]]) > 0)
+    assert found.memorisation.tolist() == found.memorisation_soft.tolist() == [0, 0, 0]
+    assert found.exposure.tolist() == found.distance.tolist() == [None, None, None]
     told = exposed(found)
     assert (told.records, told.same) == (0, True)
     assert told.sentence.startswith("No single record is judged: the models that were trained on a record all say")
     assert "three models" not in told.sentence
-    few = exposed(exposure(signals, np.array([[True, False]] * 4)))
+    few = exposed(exposure(signals, np.array([[True, False, False]] * 4)))
     assert not few.same
     assert "at least three models" in few.sentence
 
@@ -465,3 +465,17 @@ def test_without_a_trace_the_probability_is_one_half():
     ratios, members = beliefs(16, 0.0, 2000, 1)
     assert membership_probability(ratios, members).probability.mean() == pytest.approx(0.5, abs=0.01)
     assert expit(ratios)[~members].mean() == pytest.approx(0.5, abs=0.01)
+
+
+def test_models_of_the_same_members_are_said_to_count_as_one():
+    signals, membership = case(models=2, records=60, seed=1)
+    table = np.asarray(signals.margins[:, 0:60])[:, :, 0].repeat(8, axis=0)
+    table += np.random.default_rng(0).normal(size=table.shape)
+    told = exposed(exposure(Signals.from_margins(table, signals.labels, 3), membership.matrix.repeat(8, axis=0)))
+    assert (told.records, told.copies, told.same) == (0, 14, False)
+    assert told.sentence == (
+        "No single record is judged: that takes at least three models, some that were trained on the record and some "
+        "that were not. Models that were trained on the same records count as one here: 14 models are not counted, "
+        "since they have the members of another."
+    )
+    assert "copies" not in exposed(exposure(signals, membership)).model_dump()

@@ -152,19 +152,20 @@ def count_exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
     """
     allowed = 2 * tail(confidence)
     tested = ~np.ma.getmaskarray(found.distance)
-    records, models = int(tested.sum()), found.k_in + found.k_out
+    records, draws = int(tested.sum()), int(found.draws.max())
     count = ExposureCount(
         records=records,
         untested=len(found.label) - records,
+        copies=int((found.k_in + found.k_out).max()) - draws,
         exposed=int(np.count_nonzero(found.distance_p_corrected.filled(1.0) <= allowed)),
         confidence=confidence,
     )
     if not records:
-        return count.with_(same=bool(((found.k_in > 0) & (found.k_out > 0) & (models > 2)).any()))
-    most, ways = int(found.draws.max()), found.memberships[tested].max()
+        return count.with_(same=draws > 2 and bool(((found.k_in > 0) & (found.k_out > 0)).any()))
+    ways = found.memberships[tested].max()
     if math.log(records) - ways > math.log(allowed):
         return count.with_(models=int(found.drawn.max()), memberships=math.exp(ways))
-    return count.with_(models=most, distance_needed=-float(stdtrit(most - 2, allowed / records)))
+    return count.with_(models=draws, distance_needed=-float(stdtrit(draws - 2, allowed / records)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -212,6 +212,8 @@ class ExposureCount(Finding):
     "How many could not: that needs models with the record and without it, three in all, whose margins differ."
     same: Annotated[bool, Empty] = False
     "Only where none could since, of every record, the models trained on it have one margin, and the others too."
+    copies: Annotated[Count, Empty] = 0
+    "How many models have the same members as another; models of the same members count as one."
     exposed: Count
     """Of how many `distance_p_corrected` is at most 1 - `confidence`: at that confidence, none of them is among them
     by chance."""

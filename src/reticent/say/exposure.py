@@ -24,7 +24,17 @@ def headline(found: ExposureCount, what: str) -> str:
 
 def spoken(found: ExposureCount, unit: str | None = None) -> ExposureCount:
     """Fill in the sentence; of units, a value of that column each, in place of records."""
-    return found.with_(sentence=_sentence(found, unit) + _untested(found))
+    return found.with_(sentence=_sentence(found, unit) + _untested(found) + _copies(found))
+
+
+def _copies(found: ExposureCount) -> str:
+    if not found.copies:
+        return ""
+    verb, have = agree(found.copies, "is", "are"), agree(found.copies, "has", "have")
+    return (
+        f" Models that were trained on the same records count as one here: {plural(found.copies, 'model')} {verb} not "
+        f"counted, since {agree(found.copies, 'it', 'they')} {have} the members of another."
+    )
 
 
 def _untested(found: ExposureCount) -> str:

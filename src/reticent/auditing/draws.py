@@ -62,7 +62,7 @@ class Draws:
         return np.asarray(np.add.reduceat(margins[self.rows], self.starts, axis=0) / counts[:, None])
 
 
-def apart(membership: Bools, targets: Ints, references: Ints) -> list[tuple[Ints, Ints]]:
+def apart(membership: Bools, targets: Ints, references: Ints) -> list[tuple[Ints, Bools]]:
     """Divide targets into parts that are each compared with one model a membership, a target being that of its own.
 
     A copy of a target's membership among its references would be without the record exactly where the target is.
@@ -73,8 +73,8 @@ def apart(membership: Bools, targets: Ints, references: Ints) -> list[tuple[Ints
         references: rows of models that they are compared with ``(R,)``.
 
     Returns:
-        For each part where in `targets` it is, and its references, ascending; one part where no two references have the
-        same members. No part if a target that is no reference has a copy among them.
+        For each part where in `targets` it is, and which models are its references ``(M,)``; one part where no two
+        references have the same members. No part if a target that is no reference has a copy among them.
     """
     draw = _draws(membership)
     references = np.sort(references)
@@ -85,11 +85,12 @@ def apart(membership: Bools, targets: Ints, references: Ints) -> list[tuple[Ints
     _, starts, counts = np.unique(draw[references][order], return_index=True, return_counts=True)
     turn = np.zeros(len(membership), dtype=np.int64)
     turn[references[order]] = np.arange(len(order)) - np.repeat(starts, counts)
-    turns = turn[targets]
-    return [
-        (np.flatnonzero(turns == one), np.sort(references[order][starts + np.minimum(one, counts - 1)]))
-        for one in np.unique(turns).tolist()
-    ]
+    parts = []
+    for one in np.unique(turn[targets]).tolist():
+        among = np.zeros(len(membership), dtype=np.bool_)
+        among[references[order][starts + np.minimum(one, counts - 1)]] = True
+        parts.append((np.flatnonzero(turn[targets] == one), among))
+    return parts
 
 
 def _draws(membership: Bools) -> Ints:

@@ -82,7 +82,7 @@ def _scores(
     outside: Bools,
     count: int,
     targets: Ints,
-    parts: list[tuple[Ints, Ints]],
+    parts: list[tuple[Ints, Bools]],
     rng: np.random.Generator,
 ) -> Floats:
     """Score every record from equally many models without it ``(T, n)``."""
@@ -90,8 +90,7 @@ def _scores(
     for block in signals.blocks():
         margins = np.asarray(signals.plain(block), np.float64)
         counts, drawn = np.full(margins.shape[1], count), rng.random(margins.shape)
-        for at, rows in parts:
-            eligible = outside[:, block] & np.isin(np.arange(len(outside)), rows)[:, None]
-            scores[at, block] = residuals(margins, eligible, counts, targets[at], drawn)
+        for at, among in parts:
+            scores[at, block] = residuals(margins, outside[:, block] & among[:, None], counts, targets[at], drawn)
         scratch.release(scores)
     return scores

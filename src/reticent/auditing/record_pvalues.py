@@ -80,9 +80,8 @@ def record_pvalues(
         def some(part: slice) -> None:
             here = slice(start + part.start, start + part.stop)
             outside, own = ~membership[:, here], margins[:, part].astype(np.float64)
-            for at, rows in parts:
-                eligible = outside & np.isin(np.arange(len(own)), rows)[:, None]
-                found[at, here] = told(own, eligible, counts[here], targets[at], drawn[:, part])
+            for at, among in parts:
+                found[at, here] = told(own, outside & among[:, None], counts[here], targets[at], drawn[:, part])
 
         ends = np.linspace(0, margins.shape[1], 1 + -(-margins.size // CELLS)).astype(np.int64).tolist()
         threads.each(some, map(slice, ends, ends[1:]), found.size)
@@ -113,9 +112,9 @@ def record_pvalues(
     return RecordPValues(RecordMethod.RESIDUAL, _by_residuals(found, membership[targets]), counts)
 
 
-def _without(membership: Bools, rows: Ints) -> Ints:
+def _without(membership: Bools, among: Bools) -> Ints:
     """Count the models without each record among some, itself left out."""
-    counts, among = np.zeros(membership.shape[1], dtype=np.int64), np.isin(np.arange(len(membership)), rows)
+    counts = np.zeros(membership.shape[1], dtype=np.int64)
     for model, (row,) in enumerate(scratch.rows(membership)):
         counts += ~row & among[model]
     return np.maximum(counts - 1, 0)

@@ -224,7 +224,7 @@ class ExposureCount(Finding):
     distance_needed: Number | None = None
     "From about which `distance` on a record counts; `null` if none was tested, or with so few models none can count."
     models: Annotated[Count | None, LeftOut] = None
-    "Of the record with the most."
+    "How many count; where no record can, of those that hold some of the records and not others."
     memberships: Annotated[Number | None, LeftOut] = None
     """In how many ways chance could have drawn the models of a record, where that is too few for any record to count;
     one over the smallest chance of one of them."""

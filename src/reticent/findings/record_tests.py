@@ -99,7 +99,7 @@ class RecordTests(Finding):
     """What may be said of one record."""
 
     rates: RecordRates | None = None
-    "`null` where too few models were not trained on a record, or a target's members are those of a reference."
+    "`null` where too few models were not trained on a record, or a target that is no reference has the members of one."
     named: NamedRecords | None = None
     "`null` without a population."
     epsilon: RecordEpsilon | None = None

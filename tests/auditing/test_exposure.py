@@ -475,7 +475,7 @@ def test_models_of_the_same_members_are_said_to_count_as_one():
     assert (told.records, told.copies, told.same) == (0, 14, False)
     assert told.sentence == (
         "No single record is judged: that takes at least three models, some that were trained on the record and some "
-        "that were not. Models that were trained on the same records count as one here: 14 models are not counted, "
-        "since they have the members of another."
+        "that were not. Models that were trained on the same records count as one here, by the mean of their margins: "
+        "14 models add to one that is counted."
     )
     assert "copies" not in exposed(exposure(signals, membership)).model_dump()

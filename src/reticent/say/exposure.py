@@ -30,10 +30,9 @@ def spoken(found: ExposureCount, unit: str | None = None) -> ExposureCount:
 def _copies(found: ExposureCount) -> str:
     if not found.copies:
         return ""
-    verb, have = agree(found.copies, "is", "are"), agree(found.copies, "has", "have")
     return (
-        f" Models that were trained on the same records count as one here: {plural(found.copies, 'model')} {verb} not "
-        f"counted, since {agree(found.copies, 'it', 'they')} {have} the members of another."
+        " Models that were trained on the same records count as one here, by the mean of their margins: "
+        f"{plural(found.copies, 'model')} {agree(found.copies, 'adds', 'add')} to one that is counted."
     )
 
 

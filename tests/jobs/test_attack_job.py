@@ -22,6 +22,7 @@ from reticent.population.stored_signals import signals
 from reticent.population.train import train
 from reticent.report.kinds.audit import audit as kind
 from reticent.report.render.terminal import terminal
+from reticent.say.next_steps import after
 from reticent.signals.correctness import reordered
 from reticent.signals.matrix import margin
 from reticent.store import Store
@@ -153,6 +154,20 @@ def test_copies_with_the_other_membership_exclude_no_leak():
     clean = run(once, attacks="lira").document
     assert "contradicted" not in clean["population"]
     assert clean["verdict"]["leak"] == "not found"
+
+
+@pytest.mark.parametrize("models", [3, 12])
+def test_copies_of_leaking_records_are_told_before_the_size_of_the_audit(models):
+    """Every record is a member and a non-member of each model: more models never tell."""
+    once = independent(models, 0.5, 0, records=300, gain=6.0)
+    twice = {name: np.concatenate([once[name]] * 2, axis=-1) for name in ("margins", "labels")}
+    twice["membership"] = np.concatenate([once["membership"], ~once["membership"]], axis=1)
+    done = run(twice, attacks="loss")
+    said = done.findings.verdict
+    assert (said.leak, said.reason) == ("cannot tell", "copies")
+    assert "Whether there is a leak: leave the copies of records out, and audit again." in said.cannot_say
+    assert after(done.findings) == (("Leave out all but one copy of each record, and audit again", ""),)
+    assert run(once, attacks="loss").findings.verdict.leak == "found"
 
 
 def test_copies_contradict_each_other_where_targets_are_audited(brought):

@@ -292,9 +292,9 @@ def contradicted(population: Population) -> bool:
 def allow_for_copies(said: Verdict, population: Population) -> Verdict:
     """Exclude nothing where many records have a copy with the other membership.
 
-    What attacks find in one is counted against them in the other.
+    What attacks find in one is counted against them in the other, which more models, or more records, would not change.
     """
-    if said.leak is Leak.NOT_FOUND and contradicted(population):
+    if said.reason in {Reason.EXCLUDED, Reason.TOO_SMALL, Reason.FEW_MODELS} and contradicted(population):
         return said.with_(leak=Leak.CANNOT_TELL, reason=Reason.COPIES)
     return said
 

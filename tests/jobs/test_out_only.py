@@ -68,8 +68,10 @@ def test_what_may_be_audited_is_named():
     del brought["targets"]
     with pytest.raises(InputError, match=r"3 models \(2, 3, 4\) have all 400 records false.* give targets = \[0, 1\]$"):
         run(brought)
-    with pytest.raises(InputError, match=r"model 4 has all 400 records false"):
+    with pytest.raises(InputError, match=r"model 4 has all 400 records false.* give targets = \[0\]$"):
         run(brought | {"targets": [0, 4]})
+    with pytest.raises(InputError, match=r"model 4 has all 400 records false.* give targets = \[0, 1\]$"):
+        run(brought | {"targets": [4]})
     nobody = np.zeros((5, N), bool)
     with pytest.raises(InputError, match=r"expected members and non-members of every audited model$"):
         run(brought | {"membership": nobody})

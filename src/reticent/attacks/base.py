@@ -320,18 +320,20 @@ class AttackEntry:
 
 
 def _check_audited(known: Membership, targets: Rows) -> None:
-    """Check that every target has members and non-members, and say which models have where some others do."""
+    """Check that every target has members and non-members, and say which of them have, or else which models."""
     try:
         known.check_divided(targets)
     except InputError as error:
-        able = np.flatnonzero(divided(known.matrix))
-        if not len(able):
+        every = np.flatnonzero(divided(known.matrix))
+        if not len(every):
             raise
-        given = f"[{', '.join(map(str, able))}]"
+        chosen = np.intersect1d(every, targets)
+        able = chosen if len(chosen) else every
+        given = f"= [{', '.join(map(str, able))}]"
         if len(able) > MOST_TOLD:
-            given = "numpy.flatnonzero(membership.any(axis=1) & ~membership.all(axis=1))"
+            given = "among numpy.flatnonzero(membership.any(axis=1) & ~membership.all(axis=1))"
         raise error.retold(
-            f"{error}. Models that hold none of the records, or all, may be references alone: give targets = {given}"
+            f"{error}. Models that hold none of the records, or all, may be references alone: give targets {given}"
         ) from None
 
 

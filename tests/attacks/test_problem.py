@@ -89,9 +89,10 @@ def test_references_are_added_only_where_there_are_models_beside_them(models, wo
 def test_too_few_references_say_how_many_are_missing():
     known = Membership.draw(2, 40, 0)
     words = (
-        r"lira: expected at least 1 IN and 1 OUT references for every record, but target 0 has fewer for 40 of 40 "
-        r"records: record 0 has . IN and . OUT, so . IN and . OUT are missing: train more models, with each "
-        r"record in half of them, as reticent.Membership.draw\(models, records, seed\) does: 4 in all are then enough"
+        r"lira: expected at least 1 IN and 1 OUT references for every record \(models besides the target that were "
+        r"trained on it, and that were not\), but target 0 has fewer for 40 of 40 records: record 0 has 0 IN and 1 "
+        r"OUT, so 1 IN is missing: train more models, with each record in half of them, as "
+        r"reticent.Membership.draw\(models, records, seed\) does: 4 in all are then enough$"
     )
     with pytest.raises(TooFewReferencesError, match=words):
         check_membership("lira", known)
@@ -103,8 +104,8 @@ def test_too_few_references_count_records_and_leave_the_target_out():
     known[5:, :7] = known[:5, 7] = False
     known[0, :2] = False
     words = (
-        r"4 IN and 4 OUT .* target 1 has fewer for 2 of 8 records: record 0 has 3 IN and 6 OUT, so 1 IN and 0 OUT "
-        r"are missing: train models with each record in half of them, .*: 10 such are enough, while some records are "
+        r"4 IN and 4 OUT .* target 1 has fewer for 2 of 8 records: record 0 has 3 IN and 6 OUT, so 1 IN "
+        r"is missing: train models with each record in half of them, .*: 10 such are enough, while some records are "
         r"in too few or too many of these 10, or "
     )
     spec = Lira(variance="per-record")
@@ -123,6 +124,24 @@ def test_offline_attacks_need_no_reference_in():
     check_membership(Rmia(mode="offline"), known, targets=[0])
     with pytest.raises(TooFewReferencesError, match="fewer for 3 of 6 records: record 3 has 0 IN and 3 OUT"):
         check_membership(Rmia(), known, targets=[0])
+
+
+def test_models_that_are_no_references_are_told_before_further_training():
+    words = r"missing: there are 12 models, and 3 of them are references: add more to the references$"
+    with pytest.raises(TooFewReferencesError, match=words):
+        check_membership("lira", Membership.draw(12, 40, 0), targets=[0, 1], references=[1, 2, 3])
+
+
+def test_references_that_hold_none_of_the_records_do_offline():
+    known = np.zeros((5, 6), dtype=bool)
+    known[0, :3] = True
+    words = (
+        r"rmia: all 4 references were trained on the same records .*: more models of the same split do not help: .*or "
+        r"choose options that need fewer, such as mode offline, .* \(--set attack\.rmia\.mode=offline\)$"
+    )
+    with pytest.raises(TooFewReferencesError, match=words):
+        check_membership("rmia", known, targets=[0], references=[1, 2, 3, 4])
+    check_membership(Rmia(mode="offline"), known, targets=[0], references=[1, 2, 3, 4])
 
 
 def test_score_checks_references_first():

@@ -282,12 +282,14 @@ def check_membership(
     spec, known = parse(attack), as_membership(membership)
     drawn = known if units is None else Membership(units.of_units(known.matrix))
     rows, others = model_rows(known.models, targets, references)
-    entry = ATTACKS[spec.method]
+    entry, fewer = ATTACKS[spec.method], reference_counts.FEWER
+    if getattr(spec, "mode", None) == "online":
+        fewer += f", such as mode offline, which reads OUT ones alone (--set attack.{spec.method}.mode=offline)"
     if entry.strong and not entry.needs(spec).references_in:
         reference_counts.require_equal_shares(spec.method, drawn, others)
     for chosen, left in _designs(entry, drawn, rows, others):
         try:
-            reference_counts.require(spec.method, entry.needs(spec), known, rows[chosen], left)
+            reference_counts.require(spec.method, entry.needs(spec), known, rows[chosen], left, fewer)
         except TooFewReferencesError:
             if len(left) == len(others):
                 raise

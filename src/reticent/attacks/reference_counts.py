@@ -15,6 +15,8 @@ UNFAIR, MATERIAL = 1e-6, 1.5
 MOST_GUESSED = 0.2
 """The largest share of the members, or of the non-members, that an attack guesses, having no references of one kind for
 them: what it finds is understated by as much. With independent halves of 5 models that is 13 %, with 8 models 2 %."""
+FEWER = "choose options that need fewer"
+"""What helps an attack whose options may need fewer references."""
 CHEAPEST = Needs(references_out=1)
 """What any attack needs that compares models and has options, with those that need least."""
 
@@ -49,10 +51,13 @@ def guessed(short: NDArray[np.bool_], members: NDArray[np.bool_]) -> float:
     return max(float((short & kind).sum() / max(kind.sum(), 1)) for kind in (members, ~members))
 
 
-def require(method: str, needs: Needs, membership: Membership, targets: Rows, references: Rows) -> None:
+def require(
+    method: str, needs: Needs, membership: Membership, targets: Rows, references: Rows, fewer: str = FEWER
+) -> None:
     """Check that targets have what an attack needs, for all but `MOST_GUESSED` of the members and of the non-members.
 
-    Where each record is in one model, say, no member has an IN reference, and all others have.
+    Where each record is in one model, say, no member has an IN reference, and all others have. `fewer` says which
+    options need fewer references.
     """
     able = references[divided(membership.of(references))] if needs.references else references
     told = " that hold some of the records and not others" if len(able) < len(references) else ""
@@ -67,16 +72,24 @@ def require(method: str, needs: Needs, membership: Membership, targets: Rows, re
     short = unreferenced(needs, membership, targets, references)
     if short is None or guessed(short, membership.of(targets)) <= MOST_GUESSED:
         return
-    rows = membership.of(references)
-    if len(rows) > 1 and (rows == rows[0]).all():
-        raise TooFewReferencesError(
-            f"{method}: all {len(rows)} references were trained on the same records (their rows of membership are "
-            "equal), so that none has both IN and OUT references: more models of the same split do not help: train "
-            "each on a half of the records of its own"
+    rows, models = membership.of(references), membership.models
+    same = len(rows) > 1 and (rows == rows[0]).all()
+    lacking = _shortage(needs, membership, targets, references, short)
+    if same:
+        lacking = (
+            f"all {len(rows)} references were trained on the same records (their rows of membership are equal), so "
+            "that no record has both IN and OUT references"
         )
-    cheapest = unreferenced(CHEAPEST, membership, targets, references)
-    remedy = _remedy(needs, len(references), options=cheapest is None)
-    raise TooFewReferencesError(f"{method}: {_shortage(needs, membership, targets, references, short)}: {remedy}")
+    every = unreferenced(needs, membership, targets, np.arange(models))
+    if every is None or guessed(every, membership.of(targets)) <= MOST_GUESSED:
+        remedies = [f"there are {models} models, and {len(rows)} of them are references: add more to the references"]
+    elif same:
+        remedies = ["more models of the same split do not help: train each on a half of the records of its own"]
+    else:
+        remedies = [_further(needs, len(rows))]
+    if unreferenced(CHEAPEST, membership, targets, references) is None and not needs.replicas:
+        remedies.append(fewer)
+    raise TooFewReferencesError(f"{method}: {lacking}: {', or '.join(remedies)}")
 
 
 def require_equal_shares(method: str, drawn: Membership, references: Rows) -> None:
@@ -116,23 +129,21 @@ def _shortage(needs: Needs, membership: Membership, targets: Rows, references: R
     lacks_in = np.maximum(needs.references_in - inside, 0)
     lacks_out = np.maximum(needs.references_out - outside, 0)
     record = int(np.argmax(lacks_in + lacks_out))
+    lacks = {"IN": lacks_in[record], "OUT": lacks_out[record]}
+    missing = " and ".join(f"{count} {kind}" for kind, count in lacks.items() if count)
     return (
-        f"expected at least {needs.references_in} IN and {needs.references_out} OUT references for every record, but "
-        f"target {targets[worst]} has fewer for {np.count_nonzero(short[worst])} of {len(inside)} records: record "
-        f"{record} has {inside[record]} IN and {outside[record]} OUT, so {lacks_in[record]} IN and {lacks_out[record]} "
-        "OUT are missing"
+        f"expected at least {needs.references_in} IN and {needs.references_out} OUT references for every record "
+        "(models besides the target that were trained on it, and that were not), but target "
+        f"{targets[worst]} has fewer for {np.count_nonzero(short[worst])} of {len(inside)} records: record {record} "
+        f"has {inside[record]} IN and {outside[record]} OUT, so {missing} "
+        f"{'is' if sum(lacks.values()) == 1 else 'are'} missing"
     )
 
 
-def _remedy(needs: Needs, models: int, *, options: bool) -> str:
-    """Say what helps: models enough, evenly divided; or other options if enough."""
+def _further(needs: Needs, models: int) -> str:
+    """Say how many models are enough, evenly divided."""
     enough = 2 * (max(needs.references_in, needs.references_out) + 1)
     drawn = f"with each record in half of them, as reticent.Membership.draw(models, records, seed) does: {enough}"
-    remedies = [f"train more models, {drawn} in all are then enough"]
     if models >= enough:
-        remedies = [
-            f"train models {drawn} such are enough, while some records are in too few or too many of these {models}"
-        ]
-    if options and not needs.replicas:
-        remedies.append("choose options that need fewer")
-    return ", or ".join(remedies)
+        return f"train models {drawn} such are enough, while some records are in too few or too many of these {models}"
+    return f"train more models, {drawn} in all are then enough"

@@ -64,7 +64,10 @@ def runnable(problem: Problem, config: AttackConfig) -> tuple[tuple[Spec, ...], 
     if not config.attacks:
         specs = tuple(_with_references(spec, problem, config) for spec in specs)
     answers = len(problem.targets) * problem.signals.records
-    return fitting(config, specs, lambda spec: check_references(spec, problem), *LACKING, answers=answers)
+    try:
+        return fitting(config, specs, lambda spec: check_references(spec, problem), *LACKING, answers=answers)
+    except LACKING as error:
+        raise error.retold(f"{error}, or name no attack: those run that these outputs allow") from None
 
 
 def _with_references(spec: Spec, problem: Problem, config: AttackConfig) -> Spec:

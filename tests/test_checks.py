@@ -16,7 +16,13 @@ def test_guards_return_what_they_checked():
     ("call", "kind", "words"),
     [
         (lambda: checks.array(x=[[1], [1, 2]], ndim=2), ShapeError, "x: expected a rectangular array"),
-        (lambda: checks.array(x=["a"], ndim=1), ShapeError, "x: expected numbers or booleans"),
+        (
+            lambda: checks.array(x=["a"], ndim=1),
+            ShapeError,
+            "x: expected numbers or booleans, got texts, the first 'a'$",
+        ),
+        (lambda: checks.array(x=["0.5"], ndim=1), ShapeError, r"'0.5': give numpy.asarray\(x\).astype\(float\)$"),
+        (lambda: checks.array(x=["True"], ndim=1), ShapeError, "'True': give numpy.asarray\\(x\\) == \"True\"$"),
         (lambda: checks.array(x=[1], ndim=(2, 3)), ShapeError, "x: expected 2 or 3 axes, got shape \\(1,\\)"),
         (
             lambda: checks.floats(x=[1, np.nan, np.inf], ndim=1),

@@ -31,13 +31,26 @@ def array(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
     checked = arrays.array(value, name)
     complete(checked, name)
     if checked.dtype.kind not in "biuf":
-        raise ShapeError(f"{name}: expected numbers or booleans, got {arrays.described(checked)}")
+        raise ShapeError(
+            f"{name}: expected numbers or booleans, got {arrays.described(checked)}{_converted(checked, name)}"
+        )
     if checked.ndim not in allowed:
         expected = " or ".join(str(n) for n in allowed)
         raise ShapeError(
             f"{name}: expected {expected} {'axis' if expected == '1' else 'axes'}, got shape {checked.shape}"
         )
     return checked
+
+
+def _converted(texts: NDArray[Any], name: str) -> str:
+    """Say what makes numbers or booleans of texts that stand for these, else nothing."""
+    if np.isin(texts, ("True", "False")).all():
+        return f': give numpy.asarray({name}) == "True"'
+    try:
+        texts.astype(np.float64)
+    except (TypeError, ValueError):
+        return ""
+    return f": give numpy.asarray({name}).astype(float)"
 
 
 def complete(values: NDArray[Any], name: str) -> None:

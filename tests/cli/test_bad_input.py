@@ -213,13 +213,21 @@ def test_what_a_function_of_the_users_does_not_use_is_refused(command, tmp_path)
         ({"logits": np.full((8, 60, 3), np.nan)}, ["logits: model 0 has 180 NaN"]),
         ({"logits": np.zeros((8, 50, 3))}, ["logits: expected shape (M, 60) or (M, 60, C)", "got (8, 50, 3)"]),
         ({"logits": np.zeros(8)}, ["logits: expected shape (M, 60) or (M, 60, C)", "got (8,)"]),
-        ({"logits": None}, ["expected one of logits, probabilities, margins, got none of them"]),
+        (
+            {"logits": None},
+            [".npz: expected one of logits, probabilities, margins, got none of them; it holds labels, membership"],
+        ),
+        ({"labels": np.arange(59) % 3}, ["labels: expected one for each of the 60 records", "logits have, got 59"]),
         ({"margins": np.zeros((8, 60))}, ["expected one of logits, probabilities, margins, got logits and margins"]),
         ({"labels": np.arange(60)}, ["labels: expected integers from 0 to 2"]),
         ({"labels": np.linspace(0, 1, 60)}, ["labels: expected whole numbers as labels"]),
         ({"targets": np.array([9])}, ["targets: expected integers from 0 to 7, got 9"]),
         ({"targets": np.array([1, 1])}, ["targets", "once"]),
         ({"targets": np.arange(9) < 2}, ["targets: expected row numbers", "of the 8 models, got 9 booleans"]),
+        (
+            {"references": np.array(["m1"])},
+            ["references: expected row numbers", "got texts, the first 'm1': give the rows' numbers, from 0"],
+        ),
         ({"targets": np.zeros(8, bool)}, ["targets: expected at least one model to audit, got none"]),
         ({"references": np.array([0, 1])}, ["reference"]),
         ({"memebrship": np.ones((8, 60), bool)}, ["unknown array 'memebrship': did you mean 'membership'"]),
@@ -231,6 +239,13 @@ def test_what_a_function_of_the_users_does_not_use_is_refused(command, tmp_path)
 )
 def test_wrong_outputs(command, outputs, changes, words):
     refused(command(f"attack --attack lira --signals {outputs(**changes)}"), *words)
+
+
+def test_a_table_of_outputs_is_refused_with_what_to_write(command, tmp_path):
+    (tmp_path / "own.csv").write_text("a,outcome\n1,0\n")
+    refused(
+        command("attack --signals own.csv"), "own.csv: expected an .npz file", "got a table: read it", "numpy.savez("
+    )
 
 
 @pytest.mark.parametrize(

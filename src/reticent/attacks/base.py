@@ -348,12 +348,12 @@ def model_rows(models: int, targets: ArrayLike | None, references: ArrayLike | N
     rows = []
     for name, value in (("targets", targets), ("references", references)):
         chosen = np.arange(models) if value is None else arrays.array(value, name)
+        expected = f"{name}: expected row numbers of models, or a boolean for each of the {models} models, got "
+        if chosen.dtype.kind in "OUS":
+            raise ShapeError(f"{expected}{arrays.described(chosen)}: give the rows' numbers, from 0")
         if chosen.dtype == np.bool_ and chosen.ndim == 1 and len(chosen):
             if len(chosen) != models:
-                raise ShapeError(
-                    f"{name}: expected row numbers of models, or a boolean for each of the {models} models, got "
-                    f"{len(chosen)} booleans"
-                )
+                raise ShapeError(f"{expected}{len(chosen)} booleans")
             chosen = np.flatnonzero(chosen)
         if chosen.size == 0:
             chosen = chosen.astype(np.int64)

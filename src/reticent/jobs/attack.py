@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from reticent import scratch, user_files
-from reticent.arrays import Ints
+from reticent.arrays import Ints, array
 from reticent.attacks import ATTACKS
 from reticent.attacks.base import Inputs, Problem
 from reticent.attacks.complements import compared
@@ -18,7 +18,7 @@ from reticent.auditing.loss_tail import loss_tail
 from reticent.auditing.overall_confidence import overall_confidence
 from reticent.auditing.partition import Partition
 from reticent.auditing.shares import shares
-from reticent.data.membership import Membership
+from reticent.data.membership import Membership, as_membership
 from reticent.data.units import Units
 from reticent.errors import InputError, ShapeError
 from reticent.findings.attack import Audit
@@ -73,20 +73,37 @@ class Outputs:
         given = [name for name in ANSWERS if getattr(self, name) is not None]
         if len(given) > 1:
             raise InputError(f"expected one of {', '.join(ANSWERS)}, got {' and '.join(given)}")
-        if self.logits is not None:
-            signals = Signals.from_logits(self.logits, self.labels)
-        elif self.probabilities is not None:
-            signals = Signals.from_probabilities(self.probabilities, self.labels)
-        elif self.margins is not None:
-            classes = None if self.classes is None else int(self.classes)
-            signals = Signals.from_margins(self.margins, self.labels, classes)
-        else:
-            raise InputError(f"expected one of {', '.join(ANSWERS)}, got none of them")
+        try:
+            signals = self._signals()
+        except ShapeError:
+            for name in given:
+                self._check_labels(name)
+            raise
         if self.units is not None and len(self.units.codes) != signals.records:
             raise ShapeError(
                 f"units: expected one value for each of {signals.records:,} records, got {len(self.units.codes):,}"
             )
         return Problem.make(signals, self.membership, self.targets, self.references, units=self.units)
+
+    def _signals(self) -> Signals:
+        if self.logits is not None:
+            return Signals.from_logits(self.logits, self.labels)
+        if self.probabilities is not None:
+            return Signals.from_probabilities(self.probabilities, self.labels)
+        if self.margins is not None:
+            classes = None if self.classes is None else int(self.classes)
+            return Signals.from_margins(self.margins, self.labels, classes)
+        raise InputError(f"expected one of {', '.join(ANSWERS)}, got none of them")
+
+    def _check_labels(self, name: str) -> None:
+        """Refuse labels of another number of records than the answers of a name and the membership are of."""
+        said, known = array(getattr(self, name), name).shape[:2], as_membership(self.membership).matrix.shape
+        labels = len(array(self.labels, "labels"))
+        if said == known and labels not in known:
+            raise ShapeError(
+                f"labels: expected one for each of the {known[1]:,} records that membership and {name} have, got "
+                f"{labels:,}"
+            )
 
 
 KEYS = tuple(one.name for one in fields(Outputs) if one.name not in {"groups", "ungrouped", "units"})

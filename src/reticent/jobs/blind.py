@@ -85,7 +85,21 @@ def same_records(given: Any, labels: NDArray[np.int64]) -> Records:
         )
     pairs = np.unique(np.stack([records.y, labels]), axis=1)
     if pairs.shape[1] > min(len(np.unique(row)) for row in pairs):
+        other = np.flatnonzero(~_alike(records.y, labels))
         raise InputError(
-            "records: their classes are not those of the outputs' labels: expected the same records in the same order"
+            f"records: their classes are not those of the outputs' labels in {len(other):,} of {len(labels):,} rows, "
+            f"the first is row {other[0]} (from 0): expected the same records in the same order"
         )
     return records
+
+
+def _alike(first: Ints, second: Ints) -> Bools:
+    """Tell where two numberings ``(N,)`` have one class, by the names of classes that make most rows alike."""
+    from scipy.optimize import linear_sum_assignment  # only an error needs it
+
+    counts = np.zeros((first.max() + 1, second.max() + 1), dtype=np.int64)
+    np.add.at(counts, (first, second), 1)
+    one, other = linear_sum_assignment(counts, maximize=True)
+    named = np.full(len(counts), -1)
+    named[one] = other
+    return np.asarray(named[first] == second)

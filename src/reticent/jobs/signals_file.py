@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from reticent import scratch, user_files
 from reticent.auditing.partition import CLASS
 from reticent.data.records import Records
+from reticent.data.sources import TABLES
 from reticent.data.units import Units, units_of
 from reticent.errors import CorruptFileError, SpecError, meant, nearest
 from reticent.jobs import grouping
@@ -44,14 +45,14 @@ def read_signals(
     groups = _groups(path, arrays, group_by, {} if records is None else records.columns)
     whose = None if unit is None or unit in KEYS else arrays.pop(unit, None)
     missing = [repr(key) for key in ("labels", "membership") if key not in arrays]
-    if missing:
-        if not any(key in arrays for key in ANSWERS):
-            missing.append(f"one of {', '.join(ANSWERS)}")
-        what = (
-            f"the array {missing[0]} is missing"
-            if len(missing) == 1
-            else f"{len(missing)} arrays are missing, {' and '.join(missing)}"
-        )
+    answers = f"one of {', '.join(ANSWERS)}"
+    unanswered = not any(key in arrays for key in ANSWERS)
+    if missing or unanswered:
+        what = f"expected {answers}, got none of them"
+        if missing:
+            missing += [answers] * unanswered
+            several = f"{len(missing)} arrays are missing, {' and '.join(missing)}"
+            what = f"the array {missing[0]} is missing" if len(missing) == 1 else several
         held = f"it holds {', '.join(sorted(arrays)) or 'nothing'}{meant(sorted(arrays.keys() - set(KEYS)), KEYS)}"
         raise SpecError(f"{path}: {what}; {held}")
     ungrouped = _ungrouped(path, arrays)
@@ -65,6 +66,11 @@ def check_file(path: Path) -> Path:
     path = user_files.path(path)
     with user_files.reading(path, EXPECTED):
         user_files.check(path, EXPECTED)
+    if path.name.lower().endswith(TABLES):
+        raise CorruptFileError(
+            f"{path}: expected {EXPECTED}, got a table: read it (by pandas, say), and write numpy.savez('outputs.npz', "
+            "logits=..., labels=..., membership=...), of shape (M, N, C), (N,) and (M, N): models, records and classes"
+        )
     return path
 
 

@@ -3,11 +3,11 @@
 import pytest
 
 from reticent.auditing.units import SEVERAL
-from reticent.findings.attack import Audit, Overall
+from reticent.findings.attack import Audit, Overall, TargetAccuracy, TargetAudit
 from reticent.findings.audit import ExposureCount, Group, GroupDifference, Grouping, Verdict
 from reticent.findings.blind import Excess
 from reticent.findings.group_limits import ExposedGroup
-from reticent.findings.numbers import PairedDifference, ShareEstimate
+from reticent.findings.numbers import Area, PairedDifference, ShareEstimate
 from reticent.findings.population import Data
 from reticent.findings.record_tests import NamedRecords
 from reticent.findings.records import COLUMNS, RecordRow
@@ -90,6 +90,23 @@ def test_p_values_are_held_against_the_level_that_was_asked_for():
         said = Grouping(by="sex", groups=(group,), confidence=confidence)
         [drawn] = [one for one in groups.blocks([said], ()) if isinstance(one, Table) and MARKDOWN & one.only]
         assert drawn.rows[0][7].text == text
+
+
+def test_models_of_different_sizes_are_in_the_setting_that_is_told():
+    targets = [
+        TargetAudit(
+            model=row,
+            members=members,
+            non_members=400 - members,
+            auc=Area(value=0.5, interval=(0.4, 0.6)),
+            tpr_at_fpr=(),
+            balanced_accuracy=TargetAccuracy(oracle=0.5),
+        )
+        for row, members in enumerate((100, 200, 300, 180))
+    ]
+    assert "with probability one half on average (25 to 75 %, by model)." in record_tests.game(targets)
+    assert "with probability one half." in record_tests.game(targets[1::2])  # As coins fall.
+    assert "(25 to 75 %, by model; it differs between records: " in record_tests.game(targets, (0.1, 0.9))
 
 
 def test_odds_count_what_guessing_is_told_to_find():

@@ -9,6 +9,8 @@ from reticent.findings.record_tests import NamedRecords, RecordEpsilon, RecordMe
 from reticent.rounding import count, interval, level, percent, plain, significant_down
 from reticent.say.grammar import agree, plural
 
+BEYOND_COINS = 5
+"""Standard deviations from the mean share, which few models of many are off by chance."""
 PARTS = "of the records in ten parts, by exposure and again by how much margins spread,"
 BY = {
     RecordMethod.STUDENT: "by Student's distribution (exact where margins are normal)",
@@ -20,17 +22,25 @@ BY = {
 def game(targets: Sequence[TargetAudit], shares: tuple[float, float] | None = None) -> str:
     """Say of which game the numbers of an audit are; `shares` where records differ in it (`Population.shares`)."""
     records = targets[0].members + targets[0].non_members
-    share = fmean(one.members / records for one in targets)
-    by_chance = 3 * 0.5 / (records * len(targets)) ** 0.5
-    chance = "one half" if abs(share - 0.5) < by_chance else percent(share, 0)
+    each = [one.members / records for one in targets]
+    share, coin = fmean(each), 0.5 / records**0.5
+    chance = "one half" if abs(share - 0.5) < 3 * coin / len(targets) ** 0.5 else percent(share, 0)
+    differing = []
+    if max(abs(one - share) for one in each) > BEYOND_COINS * coin:
+        differing.append(f"{_ends((min(each), max(each)))}, by model")
     if shares is not None:
-        ends = interval(shares, lambda share: percent(share, 0))
-        chance += f" on average (it differs between records: {ends} of the models were trained on one)"
+        differing.append(f"it differs between records: {_ends(shares)} of the models were trained on one")
+    if differing:
+        chance += f" on average ({'; '.join(differing)})"
     return (
         f"All numbers are for one setting: the attacker knows all {count(records)} audited records, and each of them "
         f"was used for training with probability {chance}. An attacker who does not know the other training records "
         "finds less."
     )
+
+
+def _ends(shares: tuple[float, float]) -> str:
+    return interval(shares, lambda share: percent(share, 0))
 
 
 def spoken(found: RecordTests) -> RecordTests:

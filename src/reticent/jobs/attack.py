@@ -18,7 +18,7 @@ from reticent.auditing.loss_tail import loss_tail
 from reticent.auditing.overall_confidence import overall_confidence
 from reticent.auditing.partition import Partition
 from reticent.auditing.shares import shares
-from reticent.data.membership import Membership, as_membership
+from reticent.data.membership import Membership
 from reticent.data.units import Units
 from reticent.errors import InputError, ShapeError
 from reticent.findings.attack import Audit
@@ -97,9 +97,10 @@ class Outputs:
 
     def _check_labels(self, name: str) -> None:
         """Refuse labels of another number of records than the answers of a name and the membership are of."""
-        said, known = array(getattr(self, name), name).shape[:2], as_membership(self.membership).matrix.shape
+        given = self.membership.matrix if isinstance(self.membership, Membership) else self.membership
+        said, known = array(getattr(self, name), name).shape[:2], array(given, "membership").shape
         labels = len(array(self.labels, "labels"))
-        if said == known and labels not in known:
+        if len(known) == 2 and said == known and labels not in known:
             raise ShapeError(
                 f"labels: expected one for each of the {known[1]:,} records that membership and {name} have, got "
                 f"{labels:,}"

@@ -12,6 +12,7 @@ from scipy.special import expit
 from reticent.attacks import score
 from reticent.attacks.base import Problem
 from reticent.auditing import permutation_test
+from reticent.auditing.draws import Draws
 from reticent.auditing.exposure import count_exposed as counted
 from reticent.auditing.exposure import exposure
 from reticent.auditing.membership_probability import membership_probability
@@ -32,7 +33,7 @@ def exposed(found):
 
 def listed(found):
     """One mapping a record; None where a number is not known."""
-    names = [one.name for one in fields(found)]
+    names = [one.name for one in fields(found) if one.name not in {"models", "draws"}]
     return [
         dict(zip(names, row, strict=True)) for row in zip(*(getattr(found, n).tolist() for n in names), strict=True)
     ]
@@ -90,6 +91,14 @@ def test_memorisation_of_tabulated_probabilities():
 # IN models label the first record correctly 3 times in 4, OUT models once; all label the second one so, none the third.
 # The last one is the first with IN and OUT exchanged.
 RIGHT = np.array([[1, 1, 1, 0, 0, 1, 0, 0], [1] * 8, [0] * 8, [1, 1, 1, 0, 0, 1, 0, 0]], dtype=bool).T
+
+
+def alone(matrix):
+    """Take each model for a draw."""
+    each = np.arange(len(matrix))
+    return Draws(matrix, each, each, np.zeros(len(matrix), bool), each, np.zeros(len(matrix)))
+
+
 HALF = np.array([[True] * 3 + [False]] * 4 + [[False] * 3 + [True]] * 4)
 
 
@@ -104,13 +113,19 @@ def answers(right, classes):
 
 @pytest.mark.parametrize("classes", [2, 3, 10])
 def test_memorisation_is_feldmans(classes):
-    found = exposure(Signals.from_logits(*answers(RIGHT, classes)), HALF)
+    found = exposure(Signals.from_logits(*answers(RIGHT, classes)), HALF, alone(HALF))
     assert found.memorisation.tolist() == [0.5, 0, 0, -0.5]
     # Agresti and Caffo: one success and one failure more on each side.
     shares = [(4 / 6, 2 / 6), (5 / 6, 5 / 6), (1 / 6, 1 / 6), (2 / 6, 4 / 6)]
     errors = [np.sqrt(sum(p * (1 - p) / 6 for p in pair)) for pair in shares]
     assert found.memorisation_error.tolist() == pytest.approx(errors)
     assert min(errors) > 0.2
+    # Models of the same members are one draw: one more of each to one half, or to a quarter.
+    found = exposure(Signals.from_logits(*answers(RIGHT, classes)), HALF)
+    assert found.memorisation.tolist() == [0.5, 0, 0, -0.5]
+    shares = [(1.75 / 3, 1.25 / 3), (2 / 3, 2 / 3), (1 / 3, 1 / 3), (1.25 / 3, 1.75 / 3)]
+    errors = [np.sqrt(sum(p * (1 - p) / 3 for p in pair)) for pair in shares]
+    assert found.memorisation_error.tolist() == pytest.approx(errors)
 
 
 def test_memorisation_of_exactly_one_half_is_no_less_by_rounding():
@@ -188,7 +203,7 @@ def test_what_too_few_models_say_is_none():
     by_record = [[True, False, True, False], [True, False, False, False], [True] * 4, [False] * 4]
     membership = np.array(by_record).T
     signals = Signals.from_margins(np.arange(16.0).reshape(4, 4) ** 2 / 10, [0, 1, 0, 1])
-    rows = listed(exposure(signals, membership))
+    rows = listed(exposure(signals, membership, alone(membership)))
     assert [(row["k_in"], row["k_out"]) for row in rows] == [(2, 2), (1, 3), (4, 0), (0, 4)]
     assert all(value is not None for value in rows[0].values())
     assert [name for name, value in rows[1].items() if value is None] == ["std_in", "memorisation_soft_error"]
@@ -247,11 +262,16 @@ def test_shapes_must_agree():
         exposure(signals, Membership.draw(8, 41, 0))
 
 
+def exact_chances(margins, inside, drawn):
+    return np.array([permutation_test.chance(*one, drawn) for one in zip(margins.T, inside.T, strict=True)])
+
+
 def test_distances_are_corrected_by_holm_over_the_records_that_have_one():
     signals, membership = case(models=32, records=50, seed=5)
     table = np.asarray(signals.margins[:, 0:50])[:, :, 0] + 3 * membership.matrix * (np.arange(50) < 3)
     found = exposure(Signals.from_margins(table, signals.labels, 3), membership)
-    exact = permutation_test.chances(table, membership.matrix, 1e-3 / 50, sets(32))
+    limits = permutation_test.limits(table, membership.matrix, sets(32))
+    exact = np.where(limits <= 1e-3 / 50, limits, exact_chances(table, membership.matrix, sets(32)))
     enough = np.sort(found.distance_p.data) * (50 - np.arange(50)) < 0.5  # Only where it could count.
     could = np.isin(np.arange(50), np.argsort(found.distance_p.data)[np.logical_and.accumulate(enough)])
     p, expected = np.where(could, np.maximum(found.distance_p.data, exact), found.distance_p.data), np.zeros(50)
@@ -365,9 +385,9 @@ def test_rounding_to_the_grid_hardly_moves_the_chance(monkeypatch):
     rng = np.random.default_rng(4)
     inside = np.repeat(np.arange(32)[:, None] < 16, 20, axis=1)
     margins = rng.normal(size=(32, 20)) + inside
-    found = permutation_test.chances(margins, inside, 0.0, sets(32))
+    found = exact_chances(margins, inside, sets(32))
     monkeypatch.setattr(permutation_test, "STEPS", 5000)
-    apart = np.log(found) - np.log(permutation_test.chances(margins, inside, 0.0, sets(32)))
+    apart = np.log(found) - np.log(exact_chances(margins, inside, sets(32)))
     assert np.abs(apart).max() < 0.5
     assert 0 < apart.mean() < 0.15
 
@@ -378,7 +398,7 @@ def test_the_quick_limit_is_above_the_chance_and_near_it():
     for shift in (0.0, 1.0, 3.0):
         margins = rng.normal(size=(40, 20)) + shift * inside[:, None]
         both = np.repeat(inside[:, None], 20, axis=1)
-        exact, limits = (permutation_test.chances(margins, both, enough, sets(40)) for enough in (0.0, np.inf))
+        exact, limits = exact_chances(margins, both, sets(40)), permutation_test.limits(margins, both, sets(40))
         assert (limits >= exact).all()
         assert shift == 0 or (limits <= 300 * exact).all()
 
@@ -472,10 +492,10 @@ def test_models_of_the_same_members_are_said_to_count_as_one():
     table = np.asarray(signals.margins[:, 0:60])[:, :, 0].repeat(8, axis=0)
     table += np.random.default_rng(0).normal(size=table.shape)
     told = exposed(exposure(Signals.from_margins(table, signals.labels, 3), membership.matrix.repeat(8, axis=0)))
-    assert (told.records, told.copies, told.same) == (0, 14, False)
+    assert (told.records, told.copies, told.same) == (0, 15, False)
     assert told.sentence == (
         "No single record is judged: that takes at least three models, some that were trained on the record and some "
-        "that were not. Models that were trained on the same records count as one here, by the mean of their margins: "
-        "14 models add to one that is counted."
+        "that were not. Models that were trained on nearly the same records, or on nearly all the others, count as one "
+        "here: 15 models add to one that is counted."
     )
     assert "copies" not in exposed(exposure(signals, membership)).model_dump()

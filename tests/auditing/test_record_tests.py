@@ -5,6 +5,7 @@ import pytest
 from scipy import stats
 
 from reticent.auditing.comparison.multiple import benjamini_hochberg
+from reticent.auditing.draws import Draws
 from reticent.auditing.exposure import exposure
 from reticent.auditing.moments import share_interval
 from reticent.auditing.named_records import named_records
@@ -35,9 +36,13 @@ def made(seed=0, models=16, records=400, leak=0.0, share=1 / 3, law="normal", po
     return Signals.from_margins(margins, np.zeros(records, int), 2), others, membership
 
 
+def draws_of(membership):
+    return Draws.make(Membership(membership))
+
+
 def p_values(signals, membership, seed=0, **options):
     rows = np.arange(len(membership))
-    return record_pvalues(signals, membership, rows, rows, np.random.default_rng(seed), **options)
+    return record_pvalues(signals, draws_of(membership), rows, rows, np.random.default_rng(seed), **options)
 
 
 def test_residuals_are_those_of_a_loop_and_members_have_as_many_models_as_non_members():
@@ -136,7 +141,7 @@ def test_rates_of_records_and_their_calibration():
     known = share(tests.p[:, first] <= 0.01, ~membership[:, first], 1 - 0.01 / 20)
     assert found.tenths[0].rate.interval == pytest.approx(known.interval, rel=1e-9)
     assert not any(one.off for one in found.tenths)
-    own = own_rates(tests, membership, 0.95, 0.01)
+    own = own_rates(tests, membership, np.arange(len(membership)), 0.95, 0.01)
     assert own.found[5] == pytest.approx(hits[:, 5].sum() / 8)
     assert own.high[0] == pytest.approx(stats.beta.ppf(0.975, hits[:, 0].sum() + 1, 8 - hits[:, 0].sum()))
 
@@ -152,7 +157,7 @@ def test_a_p_value_at_the_rate_is_found_and_each_share_has_its_confidence():
     for one, n, confidence in ((found.found, 40, 0.95), (found.false_alarms, 60, 0.99)):
         expected = share_interval(one.mean, one.mean * (1 - one.mean) / (n - 1), n - 2, (n, n), confidence)
         assert one.interval == pytest.approx(expected, rel=1e-9)
-    assert own_rates(tests, members[None], 0.95, 0.01).found.compressed().tolist() == [1] * 10 + [0] * 30
+    assert own_rates(tests, members[None], np.arange(1), 0.95, 0.01).found.compressed().tolist() == [1] * 10 + [0] * 30
 
 
 def test_a_tenth_that_is_off_is_flagged():
@@ -165,7 +170,8 @@ def test_a_tenth_that_is_off_is_flagged():
     assert [one.tenth for one in found.tenths if one.off and one.by == "scale"] == [10]
 
 
-def test_checkpoints_of_one_run_find_nothing_without_a_leak():
+@pytest.mark.parametrize("changed", [0.0, 0.001, 0.05])
+def test_checkpoints_of_one_run_find_nothing_without_a_leak(changed):
     """With each other's answers in the references, 5 of 100 were found at 1 %, and 232 were named."""
     signals, others, membership = made(models=12, records=2000, population=2000)
     rng = np.random.default_rng(0)
@@ -173,16 +179,17 @@ def test_checkpoints_of_one_run_find_nothing_without_a_leak():
     answers = [said + 0.2 * rng.normal(size=said.shape) for said in answers]
     copies = [Signals.from_margins(said, np.zeros(2000, int), 2) for said in answers]
     membership, rows = membership.repeat(4, axis=0), np.arange(48)
+    membership ^= rng.random(membership.shape) < changed
     tests = p_values(copies[0], membership)
     found = record_rates(tests, membership, exposure(copies[0], membership), 0.95, 0.01)
-    assert found.references == 5
+    assert found.references >= 2
     assert found.false_alarms.mean == pytest.approx(0.01, abs=0.003)
     assert found.found.mean == pytest.approx(0.01, abs=0.003)
-    told, _ = named_records(*copies, membership, rows, rows, np.random.default_rng(0), ids=np.arange(2000))
+    told, _ = named_records(*copies, draws_of(membership), rows, rows, np.random.default_rng(0), ids=np.arange(2000))
     assert told.named <= 10
     away = np.arange(4, 48)
-    assert record_pvalues(copies[0], membership, rows[:1], rows[1:], np.random.default_rng(0)) is None
-    assert record_pvalues(copies[0], membership, rows[:1], away, np.random.default_rng(0)) is not None
+    assert record_pvalues(copies[0], draws_of(membership), rows[:1], rows[1:], np.random.default_rng(0)) is None
+    assert record_pvalues(copies[0], draws_of(membership), rows[:1], away, np.random.default_rng(0)) is not None
 
 
 def test_benjamini_and_hochbergs_adjustment():
@@ -194,7 +201,7 @@ def named(seed, leak, targets=2, **options):
     signals, others, membership = made(seed, leak=leak, population=400, **options)
     rows, ids = np.arange(len(membership)), np.arange(signals.records) + 100
     rng = np.random.default_rng(seed)
-    return named_records(signals, others, membership, rows[:targets], rows, rng, ids=ids)
+    return named_records(signals, others, draws_of(membership), rows[:targets], rows, rng, ids=ids)
 
 
 def test_names_are_members_of_the_target_and_few_are_wrong():
@@ -217,7 +224,7 @@ def test_a_target_that_is_moved_as_a_whole_names_nobody():
         margins[0] += 5
     moved = [Signals.from_margins(margins, np.zeros(margins.shape[1], int), 2) for margins in moved]
     rows, ids = np.arange(16), np.arange(400)
-    found, _ = named_records(*moved, membership, rows[:1], rows, np.random.default_rng(0), ids=ids)
+    found, _ = named_records(*moved, draws_of(membership), rows[:1], rows, np.random.default_rng(0), ids=ids)
     assert found.named == 0
 
 
@@ -228,14 +235,15 @@ def test_what_is_exactly_at_the_rate_is_named(monkeypatch):
     told = {100: np.repeat([93.0, 0.0], [70, 30]), 99: np.arange(99.0) + 0.5}
     monkeypatch.setattr("reticent.auditing.named_records._scores", lambda signals, *_: told[signals.records][None])
     rows, rng = np.arange(16), np.random.default_rng(0)
-    found, _ = named_records(signals, others, membership, rows[:1], rows, rng, ids=np.arange(100))
+    found, _ = named_records(signals, others, draws_of(membership), rows[:1], rows, rng, ids=np.arange(100))
     assert found.named == 70
 
 
 def test_equal_scores_name_nobody():
     alike = Signals.from_margins(np.ones((8, 50)), np.zeros(50, int), 2)
     membership, rows = Membership.draw(8, 50, 0).matrix, np.arange(8)
-    assert named_records(alike, alike, membership, rows, rows, np.random.default_rng(0), ids=np.arange(50))[1] == ()
+    rng = np.random.default_rng(0)
+    assert named_records(alike, alike, draws_of(membership), rows, rows, rng, ids=np.arange(50))[1] == ()
 
 
 @pytest.mark.parametrize(("models", "expected"), [(16, 1.350), (64, 2.825), (256, 4.233)])
@@ -254,12 +262,12 @@ def test_the_record_is_chosen_on_one_half_and_tested_on_the_other():
     margins = np.asarray(signals.margins)[:, :, 0].copy()
     margins[:, 7] = np.where(membership[:, 7], 30.0, 0.0) + margins[:, 0]
     signals = Signals.from_margins(margins, np.zeros(100, int), 2)
-    found = record_epsilon(signals, membership, np.random.default_rng(0), ids=np.arange(100) + 5, delta=1e-5)
+    found = record_epsilon(signals, draws_of(membership), np.random.default_rng(0), ids=np.arange(100) + 5, delta=1e-5)
     assert found.record == 12
     assert (found.found, found.wrong) == (found.trained, 0)
     assert found.trained + found.untrained == 32
     assert found.epsilon == pytest.approx(bound(found.trained, found.trained, 0, found.untrained, 1e-5, 0.95))
-    few = record_epsilon(signals, membership[:20], np.random.default_rng(0), ids=np.arange(100), delta=1e-5)
+    few = record_epsilon(signals, draws_of(membership[:20]), np.random.default_rng(0), ids=np.arange(100), delta=1e-5)
     assert few is None
 
 

@@ -22,6 +22,7 @@ import pytest
 from scipy.stats import binom
 
 from reticent.auditing import permutation_test
+from reticent.auditing.draws import Draws
 from reticent.auditing.exposure import count_exposed, exposure
 from reticent.auditing.record_epsilon import record_epsilon
 from reticent.data.membership import Membership
@@ -54,8 +55,8 @@ def test_nothing_to_find_is_seldom_called_exposed(models, share, seeds):
 @pytest.mark.calibration
 @pytest.mark.parametrize(("models", "share"), [(16, "varying"), (32, "half")])
 def test_by_students_law_alone_it_is_called_exposed_too_often(models, share, monkeypatch):
-    monkeypatch.setattr(permutation_test, "chances", lambda margins, *_: np.zeros(margins.shape[1]))
-    monkeypatch.setattr(permutation_test.Sets, "log_chance", lambda _, inside: np.full(inside.shape[1], -np.inf))
+    monkeypatch.setattr(permutation_test, "limits", lambda margins, *_: np.zeros(margins.shape[1]))
+    monkeypatch.setattr(permutation_test.Sets, "log_chance", lambda _, inside: np.full(inside.shape[1:], -np.inf))
     assert errors(models, share, 500) > binom.ppf(0.99, 500, 0.05)
 
 
@@ -70,34 +71,53 @@ def test_planted_leaks_are_still_counted(models, least):
 def drawn(kind, seed):
     """Answers that do not depend on membership, by models that are not alike: 1,000 records."""
     rng = np.random.default_rng(seed)
-    models = 63 if kind == "checkpoints" else 64
-    noise = rng.normal(size=(models, 1000))
+    models = 63 if "checkpoints" in kind else 64
+    noise, level, odds = rng.normal(size=(models, 1000)), np.zeros(models), np.zeros((models, 1000))
     if kind == "two sizes":
-        shares = np.where(np.arange(64) % 2, 0.25, 0.75)
+        level = 4 * np.where(np.arange(64) % 2, 0.25, 0.75)
+        odds += np.where(np.arange(64) % 2, -np.log(3), np.log(3))[:, None]
     elif kind == "many sizes":
-        shares = np.linspace(0.2, 0.8, 64)
-    if kind == "checkpoints":
-        membership = np.repeat(rng.random((21, 1000)) < 0.5, 3, axis=0)
+        level = 4 * np.linspace(0.2, 0.8, 64)
+        odds += np.log(level / (4 - level))[:, None]
+    elif kind == "sizes and records of two kinds":
+        level = np.where(np.arange(64) % 2, -1.0, 1.0)
+        odds = level[:, None] + 2 * rng.choice([-1, 1], 1000)
+    membership = rng.random((models, 1000)) < 1 / (1 + np.exp(-odds))
+    if "checkpoints" in kind:
+        membership = np.repeat(membership[:21], 3, axis=0)
         noise = np.repeat(noise[:21], 3, axis=0) + 0.2 * noise
-    else:
-        membership = rng.random((64, 1000)) < shares[:, None]
-        noise += 4 * shares[:, None]  # Larger models are surer of all records.
+        membership ^= (kind == "nearly checkpoints") & (rng.random(membership.shape) < 0.01)
+    elif kind == "pairs of two kinds":
+        membership[32:], level = ~membership[:32], np.repeat([1.5, -1.5], 32)
+    noise += level[:, None]  # Some models are surer of all records.
     return Signals.from_margins(noise + rng.normal(size=1000), np.zeros(1000, int), 2), membership
 
 
-@pytest.mark.parametrize("kind", ["two sizes", "many sizes", "checkpoints"])
+KINDS = [
+    "two sizes",
+    "many sizes",
+    "sizes and records of two kinds",
+    "checkpoints",
+    "nearly checkpoints",
+    "pairs of two kinds",
+]
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_models_that_are_not_alike_expose_no_record(kind):
-    """By sets of equally many models, all of the same chance, it was some 150, 6 and 10 records in each audit."""
+    """By sets of equally many models, all of the same chance, most or all audits had some, of two sizes 150 each."""
     alarms = 0
     for seed in range(12):
         signals, membership = drawn(kind, seed)
         alarms += count_exposed(exposure(signals, membership)).exposed > 0
-        found = record_epsilon(signals, membership, np.random.default_rng(seed), ids=np.arange(1000), delta=1e-5)
-        assert found is None  # Of 21 draws, or of models that hold different numbers of records.
+        draws = Draws.make(Membership(membership))
+        found = record_epsilon(signals, draws, np.random.default_rng(seed), ids=np.arange(1000), delta=1e-5)
+        # There are 21 draws, or models hold different numbers of records; pairs count once.
+        assert found is None or (kind == "pairs of two kinds" and found.trained + found.untrained == 16)
     assert alarms <= binom.ppf(0.99, 12, 0.05)
 
 
-@pytest.mark.parametrize("kind", ["two sizes", "many sizes", "checkpoints"])
+@pytest.mark.parametrize("kind", KINDS)
 def test_leaks_are_found_by_models_that_are_not_alike(kind):
     signals, membership = drawn(kind, 0)
     table = np.asarray(signals.margins[:, 0:1000])[:, :, 0] + 8 * membership * (np.arange(1000) < 100)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from reticent.auditing.draws import Draws
 from reticent.auditing.exposure import exposure
 from reticent.auditing.named_records import named_records
 from reticent.auditing.record_epsilon import record_epsilon
@@ -42,7 +43,7 @@ def test_records_keep_their_rate_and_are_seldom_flagged(seeds, models, law, leak
     for seed in range(seeds):
         signals, _, membership = made(seed, models, 500, law, leak)
         rows = np.arange(models)
-        tests = record_pvalues(signals, membership, rows, rows, np.random.default_rng(seed))
+        tests = record_pvalues(signals, Draws.make(Membership(membership)), rows, rows, np.random.default_rng(seed))
         found = record_rates(tests, membership, exposure(signals, membership), 0.95, 0.01)
         rates.append(found.false_alarms.mean)
         flagged += any(one.off for one in found.tenths)
@@ -62,7 +63,8 @@ def test_few_names_are_wrong(seeds, leak, shift):
         signals, others, membership = made(seed, 32, 500, leak=leak, shift=shift, population=400)
         rows = np.arange(32)
         rng = np.random.default_rng(seed)
-        found, _ = named_records(signals, others, membership, rows[:1], rows, rng, ids=np.arange(500))
+        draws = Draws.make(Membership(membership))
+        found, _ = named_records(signals, others, draws, rows[:1], rows, rng, ids=np.arange(500))
         wrong.append(found.wrong / max(1, found.named))
     allowed = 0.1 * 0.5
     assert np.mean(wrong) <= allowed + 2.33 * np.std(wrong) / np.sqrt(seeds)
@@ -74,5 +76,6 @@ def test_no_record_has_an_epsilon_where_there_is_none(seeds):
     for seed in range(seeds):
         signals, _, membership = made(seed, 64, 100)
         rng = np.random.default_rng(seed)
-        shown += record_epsilon(signals, membership, rng, ids=np.arange(100), delta=0.0).epsilon > 0
+        draws = Draws.make(Membership(membership))
+        shown += record_epsilon(signals, draws, rng, ids=np.arange(100), delta=0.0).epsilon > 0
     assert shown <= binom.ppf(0.99, seeds, 0.05)

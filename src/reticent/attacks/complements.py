@@ -5,12 +5,7 @@ shares no record with it. What that model says is the least like the target's, a
 is IN, so an attack that looks at likeness would read membership off the design. A copy of the target's row does the
 same the other way round. Every attack that compares records with references is given neither.
 
-A reference is left out where the correlation of the two rows is further from zero than one half (rows of equal halves
-then agree on fewer than a quarter of the records, or on more than three quarters) and than chance takes it:
-``1 / (M - 1) + 5 / sqrt(4 q (1 - q) N)``, of which the first is what exact halves of M models have, and q is the share
-of members in the row that is further from a half. Where units are audited, N is their number. None of 20,000 random
-exact-half memberships of 8 models and 60 records had such a pair (`tests/attacks/test_complements.py` draws some). With
-few records (below 57 for 4 models, 35 for 8) no pair can be told from chance, and none is left out.
+Which rows are near each other says `Membership.likeness`; where units are audited, of the units' membership.
 """
 
 from collections.abc import Iterator
@@ -22,27 +17,13 @@ from reticent.attacks.base import Problem, Rows
 from reticent.data.membership import Membership
 from reticent.findings.evidence import NearComplements
 
-FAR = 0.5
-"""Correlation of two rows up to which a design says little of one from the other."""
-CHANCE = 5.0
-"""Standard deviations up to which a correlation is put down to chance."""
-
 
 def complements(drawn: Membership, rows: Rows, others: Rows) -> NDArray[np.bool_]:
     """Tell which models are near-complements of which, or copies: ``(K, R)``; a model of itself is neither.
 
     A row turned into its opposite has the same ones. Cost: O(M^2 N), once a membership.
     """
-    models, records = drawn.matrix.shape
-    both = drawn.shared[np.ix_(rows, others)]
-    share = drawn.matrix.mean(axis=1)
-    variance = share * (1 - share)
-    first, second = variance[rows][:, None], variance[others][None, :]
-    told = np.sqrt(np.where(first * second > 0, first * second, np.inf))  # A row of one kind is like no other.
-    correlation = np.abs(both / records - np.outer(share[rows], share[others])) / told
-    least = np.where(np.isinf(told), 1.0, np.minimum(first, second))
-    far = correlation > np.maximum(FAR, 1 / max(1, models - 1) + CHANCE / np.sqrt(4 * least * records))
-    return np.asarray(far & (rows[:, None] != others[None, :]))
+    return np.asarray((drawn.likeness[np.ix_(rows, others)] != 0) & (rows[:, None] != others[None, :]))
 
 
 def near_complements(problem: Problem) -> NearComplements | None:

@@ -1,21 +1,25 @@
 """Draws: which sets of models chance could have trained on a record, and how likely each.
 
-Models of the same members, such as checkpoints of one run, are one draw, of which the mean margin is looked at: they
-say alike, and chance put a record into all of them at once. A model that holds more of the records than another is
-likelier to hold each of them. Where it is surer of all of them, too, records would else seem to leak that do not.
+Models of nearly the same members, such as checkpoints of one run, are one draw: they say alike, and chance put a record
+into all of them at once. So are models of nearly the opposite members, as where models are trained in complementary
+pairs: chance put a record into one of the two. A model that holds more of the records than another is likelier to hold
+each of them. Where it is surer of all of them, too, records would else seem to leak that do not.
 """
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit, logit
 from scipy.stats import chi2
 
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.shares import together
-from reticent.data.membership import divided
+from reticent.data.membership import FAR, Membership, divided
 
 LEVEL = 1e-4
 """How often models that hold equally many records but for chance are taken to differ."""
+ROUNDS, NEAR = 200, 1e-6
+"""Of the fit of odds, at most, and by how much the last one moves them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,90 +27,149 @@ class Draws:
     """D draws of M models.
 
     Attributes:
-        membership: booleans ``(D, N)``.
-        first: the first model of each, ascending ``(D,)``.
-        rows: the models, ordered by their draw ``(M,)``.
-        starts: where in `rows` each draw begins ``(D,)``.
-        drawn: draws that hold some of the records and not others; each other model is one by itself.
+        matrix: who was trained on what ``(M, N)``.
+        first: the first model of each draw, ascending ``(D,)``.
+        of: each model's draw ``(M,)``.
+        opposite: whether the model holds what the first one of its draw does not ``(M,)``.
+        drawn: draws that hold some of the records and not others; each other model is one by itself ``(d,)``.
         log_odds: of the drawn ones, how much likelier each is to hold a record: the logarithm of the odds, with mean 0;
-            0 for all where their numbers of records differ by no more than chance.
+            0 for all where their numbers of records differ by no more than chance ``(d,)``.
     """
 
-    membership: Bools
+    matrix: Bools
     first: Ints
-    rows: Ints
-    starts: Ints
+    of: Ints
+    opposite: Bools
     drawn: Ints
     log_odds: Floats
 
     @classmethod
-    def of(cls, membership: Bools) -> "Draws":
-        """Find the draws of models ``(M, N)``. Cost: a sort of M rows of N bits."""
-        models, known, draw = len(membership), divided(membership), _draws(membership)
-        rows = np.argsort(draw, kind="stable")
-        first, starts = np.unique(draw[rows], return_index=True)
-        own = membership if len(first) == models else membership[first]
-        drawn = np.flatnonzero(known[first])
-        return cls(own, first, rows, starts, drawn, log_odds(own if len(drawn) == len(own) else own[drawn]))
+    def make(cls, membership: Membership, by_unit: Membership | None = None) -> "Draws":
+        """Find the draws of models.
+
+        Chance drew units where these are audited: `by_unit` says which models hold them. Cost: that of
+        `Membership.shared`.
+        """
+        near = _near(membership if by_unit is None else by_unit)
+        first: list[int] = []
+        of, opposite = np.empty(len(near), dtype=np.int64), np.zeros(len(near), dtype=np.bool_)
+        for model, row in enumerate(near):
+            found = np.flatnonzero(row[first])
+            if not len(found):
+                first.append(model)
+            of[model] = found[0] if len(found) else len(first) - 1
+            opposite[model] = row[first[of[model]]] < 0
+        drawn = np.flatnonzero(divided(membership.matrix[first]))
+        odds = log_odds(_rows(membership.matrix, np.array(first)[drawn]))
+        return cls(membership.matrix, np.array(first), of, opposite, drawn, odds)
 
     @property
     def repeated(self) -> bool:
-        """Whether some models have the same members."""
-        return len(self.rows) > len(self.first)
+        """Whether some models are not a draw by themselves."""
+        return len(self.of) > len(self.first)
 
-    def mean(self, margins: Floats) -> Floats:
-        """Average the margins ``(M, n)`` over the models of each draw, ``(D, n)``."""
+    @property
+    def membership(self) -> Bools:
+        """Which draws were trained on which records, as their first models were: ``(D, N)``."""
+        return _rows(self.matrix, self.first)
+
+    @property
+    def by_draw(self) -> Bools:
+        """What `matrix` would be if all models of a draw held what the first one does, or the opposite: ``(M, N)``."""
+        return self.matrix[self.first][self.of] ^ self.opposite[:, None] if self.repeated else self.matrix
+
+    def margins(self, margins: Floats, records: slice | Ints) -> Floats:
+        """Make of models' margins of some records ``(M, n)`` those of the draws ``(D, n)``.
+
+        The mean over the models of a draw, less that over its opposite ones; of a record on which some of them are not
+        as the rest, over the others. Where there are opposite ones, margins are taken from their mean of a record.
+        """
         if not self.repeated:
             return margins
-        counts = np.diff(np.append(self.starts, len(self.rows)))
-        return np.asarray(np.add.reduceat(margins[self.rows], self.starts, axis=0) / counts[:, None])
+        if self.opposite.any():
+            margins = margins - margins.mean(axis=0)
+        inside = self.matrix[:, records]
+        alike = (inside ^ self.opposite[:, None]) == inside[self.first][self.of]
+        mean = self._mean(margins, alike & ~self.opposite[:, None])
+        return mean - self._mean(margins, alike & self.opposite[:, None])
+
+    def count(self, chosen: Bools) -> Ints:
+        """Count the draws of which some model is chosen ``(M, n)``, for each record ``(n,)``."""
+        if not self.repeated:
+            return np.asarray(chosen.sum(axis=0, dtype=np.int64))
+        order, starts = self._order
+        return np.asarray(np.logical_or.reduceat(chosen[order], starts, axis=0).sum(axis=0, dtype=np.int64))
+
+    def apart(self, targets: Ints, references: Ints) -> list[tuple[Ints, Bools]]:
+        """Divide targets into parts, each compared with one model of nearly the same members: a target with itself.
+
+        A copy of a target among its references would be without the record exactly where the target is.
+
+        Args:
+            targets: rows of the audited models ``(T,)``.
+            references: rows of models that they are compared with ``(R,)``.
+
+        Returns:
+            For each part where in `targets` it is, and which models are its references ``(M,)``; one part where no
+            references are copies. No part if a target that is no reference has a copy among them.
+        """
+        copies = 2 * self.of + self.opposite
+        references = np.sort(references)
+        outside = ~np.isin(targets, references)
+        if np.isin(copies[targets[outside]], copies[references]).any():
+            return []
+        order = np.argsort(copies[references], kind="stable")
+        _, starts, counts = np.unique(copies[references][order], return_index=True, return_counts=True)
+        turn = np.zeros(len(copies), dtype=np.int64)
+        turn[references[order]] = np.arange(len(order)) - np.repeat(starts, counts)
+        parts = []
+        for one in np.unique(turn[targets]).tolist():
+            among = np.zeros(len(copies), dtype=np.bool_)
+            among[references[order][starts + np.minimum(one, counts - 1)]] = True
+            parts.append((np.flatnonzero(turn[targets] == one), among))
+        return parts
+
+    @property
+    def _order(self) -> tuple[Ints, Ints]:
+        """The models by draw, and where each draw begins."""
+        order = np.argsort(self.of, kind="stable")
+        return order, np.searchsorted(self.of[order], np.arange(len(self.first)))
+
+    def _mean(self, margins: Floats, chosen: Bools) -> Floats:
+        """Average over the chosen models of each draw; 0 where there are none."""
+        order, starts = self._order
+        total = np.add.reduceat(np.where(chosen, margins, 0.0)[order], starts, axis=0)
+        return np.asarray(total / np.maximum(np.add.reduceat(chosen[order], starts, axis=0, dtype=np.int64), 1))
 
 
-def apart(membership: Bools, targets: Ints, references: Ints) -> list[tuple[Ints, Bools]]:
-    """Divide targets into parts that are each compared with one model a membership, a target being that of its own.
+def _near(membership: Membership) -> Ints:
+    """Tell which models have the same members, or nearly, 1, and which nearly the opposite ones, -1: ``(M, M)``.
 
-    A copy of a target's membership among its references would be without the record exactly where the target is.
-
-    Args:
-        membership: booleans ``(M, N)``.
-        targets: rows of the audited models ``(T,)``.
-        references: rows of models that they are compared with ``(R,)``.
-
-    Returns:
-        For each part where in `targets` it is, and which models are its references ``(M,)``; one part where no two
-        references have the same members. No part if a target that is no reference has a copy among them.
+    As `Membership.likeness` does, but that rows must be as like beyond what records in many models, or in few, make of
+    all rows: after the mean over models is taken from each record.
     """
-    draw = _draws(membership)
-    references = np.sort(references)
-    outside = ~np.isin(targets, references)
-    if np.isin(draw[targets[outside]], draw[references]).any():
-        return []
-    order = np.argsort(draw[references], kind="stable")
-    _, starts, counts = np.unique(draw[references][order], return_index=True, return_counts=True)
-    turn = np.zeros(len(membership), dtype=np.int64)
-    turn[references[order]] = np.arange(len(order)) - np.repeat(starts, counts)
-    parts = []
-    for one in np.unique(turn[targets]).tolist():
-        among = np.zeros(len(membership), dtype=np.bool_)
-        among[references[order][starts + np.minimum(one, counts - 1)]] = True
-        parts.append((np.flatnonzero(turn[targets] == one), among))
-    return parts
+    shared, known = membership.shared, divided(membership.matrix)
+    held = np.diagonal(shared)
+    mean, apart = shared.mean(axis=0), held - held.mean()
+    rest = shared - mean - mean[:, None] + mean.mean() - np.outer(apart, apart) / membership.records
+    deviation = np.sqrt(np.maximum(np.diagonal(rest), 0))
+    near = np.where(membership.likeness * rest > FAR * np.outer(deviation, deviation), membership.likeness, 0)
+    near[(shared == held) & (shared == held[:, None]) & np.outer(known, known)] = 1
+    np.fill_diagonal(near, 1)
+    return near
 
 
-def _draws(membership: Bools) -> Ints:
-    """Find for each model the first that has its members; one that holds none of the records, or all, is its own."""
-    models = len(membership)
-    _, codes = np.unique(np.packbits(membership, axis=1), axis=0, return_inverse=True)
-    codes = np.where(divided(membership), codes.reshape(-1), models + np.arange(models))
-    _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
-    return np.asarray(first[codes])
+def _rows(matrix: Bools, rows: Ints) -> Bools:
+    return matrix if len(rows) == len(matrix) else matrix[rows]
 
 
 def log_odds(membership: Bools) -> Floats:
     """Compute the logarithm of each model's odds of holding a record ``(D,)``, with mean 0.
 
     Of records that some hold and others do not. 0 for all where Cochran's Q (1950) does not show that their numbers
-    differ; records that are always in the same models, such as those of a person, count as one in it.
+    differ; records that are always in the same models, such as those of a person, count as one in it. The odds are
+    those of Rasch's model, given how many models hold each record, so that records may be in different shares of the
+    models; joint maximum likelihood with the usual correction, (D - 1) / D. Cost: O(D^2) a round.
     """
     models, equal = len(membership), np.zeros(len(membership))
     holders = membership.sum(axis=0)
@@ -118,6 +181,13 @@ def log_odds(membership: Bools) -> Floats:
     enough = chi2.isf(LEVEL, models - 1)
     if excess <= enough or excess <= enough * together(membership):
         return equal
-    share = np.clip(held / told, 0.5 / told, 1 - 0.5 / told)
-    odds = np.log(share) - np.log1p(-share)
-    return np.asarray(odds - odds.mean())
+    sizes, records = np.unique(holders[(holders > 0) & (holders < models)], return_counts=True)
+    seen = logit(np.clip(held / told, 0.5 / told, 1 - 0.5 / told))
+    odds, level = np.asarray(seen - seen.mean()), logit(sizes / models)
+    for _ in range(ROUNDS):
+        level += logit(sizes / models) - logit(expit(level[:, None] + odds).mean(axis=1))
+        step = seen - logit(records @ expit(level[:, None] + odds) / told)
+        odds += step - step.mean()
+        if np.abs(step - step.mean()).max() <= NEAR:
+            break
+    return np.asarray(odds * (models - 1) / models)

@@ -10,8 +10,9 @@ left no trace, the two groups of models would be alike, so their variance is poo
 the record's own and the one above, so that the test never finds more than Student's, whatever the variances of other
 records. No chance is smaller than that of the membership that was drawn, so neither is `distance_p`. Models that hold
 none of the records, or all, such as shadow models trained on others, were in no draw: they have no part in these
-chances. Models of the same members are one draw, of which `distance` takes the mean margin; and where models hold
-different numbers of the records, memberships are not equally likely (`draws`).
+chances. Models of nearly the same members are one draw, of which `distance` takes the mean margin, and complementary
+pairs one of the difference; where models hold different numbers of records, memberships are not equally likely
+(`draws`).
 
 That takes margins as roughly normal in a group of models, as LiRA does. Margins of two modes are not: by chance all IN
 models may have the high ones, and then the record's own variance is next to nothing. And the most exposed of N records
@@ -65,8 +66,8 @@ class Exposure:
 
     Attributes:
         label: true labels.
-        draws: number of models, those of the same members being one.
-        drawn: number of those that hold some of the records and not others.
+        models: number of models.
+        draws: number of draws (`draws`), and of those that hold some of the records and not others.
         memberships: minus the logarithm of the smallest chance of a membership of these with as many of them trained on
             the record; that of how many memberships there are, where all are equally likely.
         k_in: number of models that were trained on the record.
@@ -89,12 +90,12 @@ class Exposure:
             a model in each group, and logits or two classes.
         memorisation_error: its standard error.
         memorisation_soft: mean probability of the true label IN minus OUT, from -1 to 1.
-        memorisation_soft_error: its standard error, from the two groups' variances; needs two models in each.
+        memorisation_soft_error: its standard error, from the two groups' variances; needs two draws in each.
     """
 
     label: Ints
-    draws: Ints
-    drawn: Ints
+    models: int
+    draws: tuple[int, int]
     memberships: Floats
     k_in: Ints
     k_out: Ints
@@ -113,24 +114,28 @@ class Exposure:
     memorisation_soft_error: Masked
 
 
-def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
+def exposure(signals: Signals, membership: Membership | Bools, draws: Draws | None = None) -> Exposure:
     """Compute every record's exposure, distance and memorisation.
 
-    By the plain query. Cost: three passes over the margins, and one over the logits, by blocks of records; and about
+    By the plain query. Values are of the models; errors and tests are of the `draws`, by default those of the
+    membership. Cost: three passes over the margins, and one over the logits, by blocks of records; and about
     M^2 / 2 microseconds for each record that could be exposed, of at most `EXACT` / M^2.
     """
-    matrix = as_membership(membership).matrix
+    known = as_membership(membership)
+    matrix, draws = known.matrix, draws or Draws.make(known)
     checks.shape(membership=matrix, expected=(signals.models, signals.records), meaning="(models, records)")
     one, other = _groups(signals, matrix)
-    distances, draws = _distances(one, other), Draws.of(matrix)
+    counts = draws.count(matrix), draws.count(~matrix)
+    distances = _distances(one, other, *counts)
     if draws.repeated:
-        distances["distance"] = _distances(*_groups(signals, draws.membership, draws.mean))["distance"]
+        apart = _groups(signals, draws.membership, draws.margins)
+        distances["distance"] = _distances(*apart, *(group.count for group in apart))["distance"]
     sets = permutation_test.Sets.of(draws.log_odds)
     among = draws.membership if len(draws.drawn) == len(draws.first) else draws.membership[draws.drawn]
     return Exposure(
         label=signals.labels,
-        draws=np.full(signals.records, len(draws.first)),
-        drawn=np.full(signals.records, len(draws.drawn)),
+        models=signals.models,
+        draws=(len(draws.first), len(draws.drawn)),
         memberships=-sets.log_least(among.sum(axis=0)),
         k_in=one.count,
         k_out=other.count,
@@ -140,8 +145,8 @@ def exposure(signals: Signals, membership: Membership | Bools) -> Exposure:
         std_out=other.deviation,
         **distances,
         **_tests(signals, among, draws, sets, distances["distance"]),
-        **_memorisation(signals, matrix, one.count, other.count),
-        **_soft(one, other),
+        **_memorisation(signals, matrix, (one.count, other.count), counts),
+        **_soft(one, other, counts),
     )
 
 
@@ -152,11 +157,11 @@ def count_exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
     """
     allowed = 2 * tail(confidence)
     tested = ~np.ma.getmaskarray(found.distance)
-    records, draws = int(tested.sum()), int(found.draws.max())
+    records, (draws, drawn) = int(tested.sum()), found.draws
     count = ExposureCount(
         records=records,
         untested=len(found.label) - records,
-        copies=int((found.k_in + found.k_out).max()) - draws,
+        copies=found.models - draws,
         exposed=int(np.count_nonzero(found.distance_p_corrected.filled(1.0) <= allowed)),
         confidence=confidence,
     )
@@ -164,7 +169,7 @@ def count_exposed(found: Exposure, confidence: float = 0.95) -> ExposureCount:
         return count.with_(same=draws > 2 and bool(((found.k_in > 0) & (found.k_out > 0)).any()))
     ways = found.memberships[tested].max()
     if math.log(records) - ways > math.log(allowed):
-        return count.with_(models=int(found.drawn.max()), memberships=math.exp(ways))
+        return count.with_(models=drawn, memberships=math.exp(ways))
     return count.with_(models=draws, distance_needed=-float(stdtrit(draws - 2, allowed / records)))
 
 
@@ -185,18 +190,18 @@ class _Group:
 
 
 def _groups(
-    signals: Signals, inside: Bools, joined: Callable[[Floats], Floats] = lambda margins: margins
+    signals: Signals, inside: Bools, joined: Callable[[Floats, slice], Floats] = lambda margins, _: margins
 ) -> tuple[_Group, _Group]:
     """Go once through the margins, by blocks of records, for the IN models and the OUT models of each.
 
-    `joined` makes of the models' margins those of the rows of `inside`.
+    `joined` makes of the models' margins of a block those of the rows of `inside`.
     """
     trained = inside.sum(axis=0, dtype=np.int64)
     counts = trained, len(inside) - trained
     moments = np.empty((2, 2, 2, signals.records))
 
     def seen(block: slice) -> None:
-        margins = joined(np.asarray(signals.plain(block), np.float64))
+        margins = joined(np.asarray(signals.plain(block), np.float64), block)
         for i, values in enumerate((margins, np.exp(log_probability(margins)))):
             for group, chosen in enumerate((inside[:, block], ~inside[:, block])):
                 mean = np.where(chosen, values, 0.0).sum(axis=0) / np.maximum(counts[group][block], 1)
@@ -209,8 +214,8 @@ def _groups(
     return one, other
 
 
-def _distances(one: _Group, other: _Group) -> dict[str, Masked]:
-    """Put the two groups' margins side by side, in standard deviations and in standard errors."""
+def _distances(one: _Group, other: _Group, k_in: Ints, k_out: Ints) -> dict[str, Masked]:
+    """Put the two groups' margins side by side, in standard deviations and in standard errors of so many draws."""
     both = (one.count > 0) & (other.count > 0)
     freedom = one.count + other.count - 2
     squares = one.margin_squares + other.margin_squares
@@ -222,13 +227,14 @@ def _distances(one: _Group, other: _Group) -> dict[str, Masked]:
     known = both & (variance > 0)
     gap = one.margin - other.margin
     exposure = gap / np.where(known, np.sqrt(variance), 1.0)
-    sampling = 1 / np.maximum(one.count, 1) + 1 / np.maximum(other.count, 1)
+    sampling = 1 / np.maximum(k_in, 1) + 1 / np.maximum(k_out, 1)
+    independent = np.maximum(k_in + k_out - 2, 0) + PRIOR
     tested = known & usable
     careful = np.maximum(variance, squares / np.maximum(freedom, 1))
     distance = gap / np.where(tested, np.sqrt(careful * sampling), 1.0)
     return {
         "exposure": _masked(exposure, known),
-        "exposure_error": _masked(np.sqrt(sampling + exposure**2 / (2 * drawn)), known),
+        "exposure_error": _masked(np.sqrt(sampling + exposure**2 / (2 * independent)), known),
         "distance": _masked(distance, tested),
     }
 
@@ -241,6 +247,8 @@ def _tests(
     The exact one is of the models that were drawn, `inside` being theirs.
     """
     tested = ~np.ma.getmaskarray(distance)
+    if not len(inside):
+        return dict.fromkeys(("distance_p", "distance_p_corrected"), _masked(np.ones(len(tested)), tested & False))
     student = stdtr(max(len(draws.first) - 2, 1), -distance.data)
     plain = np.where(tested, np.maximum(student, np.exp(sets.log_chance(inside))), 1.0)
     p = plain.copy()
@@ -266,7 +274,7 @@ def _of(signals: Signals, draws: Draws, ids: Ints) -> Iterator[tuple[Ints, Float
         here = ids[np.searchsorted(ids, block.start) : np.searchsorted(ids, block.stop)]
         if len(here):
             margins = np.asarray(signals.margins[:, block], dtype=np.float64)[:, here - block.start, 0]
-            yield here, draws.mean(margins)[draws.drawn]
+            yield here, draws.margins(margins, here)[draws.drawn]
 
 
 def _corrected(p: Floats, tested: Bools) -> Floats:
@@ -275,8 +283,11 @@ def _corrected(p: Floats, tested: Bools) -> Floats:
     return corrected
 
 
-def _memorisation(signals: Signals, inside: Bools, k_in: Ints, k_out: Ints) -> dict[str, Masked]:
+def _memorisation(
+    signals: Signals, inside: Bools, models: tuple[Ints, Ints], draws: tuple[Ints, Ints]
+) -> dict[str, Masked]:
     """Compare how many models of either group label each record correctly."""
+    k_in, k_out = models
     value, variance = np.zeros(signals.records), np.zeros(signals.records)
     known = (k_in > 0) & (k_out > 0)
     if not knows(signals):
@@ -286,15 +297,18 @@ def _memorisation(signals: Signals, inside: Bools, k_in: Ints, k_out: Ints) -> d
         hits = [(right & chosen).sum(axis=0) for chosen in (inside, ~inside)]
         # One division of whole numbers: a difference of two shares may miss the threshold that it is exactly at.
         value = (hits[0] * k_out - hits[1] * k_in) / np.maximum(k_in * k_out, 1)
-        for count, own in zip((k_in, k_out), hits, strict=True):
-            share = (own + 1) / (count + 2)
-            variance += share * (1 - share) / (count + 2)
+        for count, own, independent in zip(models, hits, draws, strict=True):
+            share = (own * independent / np.maximum(count, 1) + 1) / (independent + 2)
+            variance += share * (1 - share) / (independent + 2)
     return {"memorisation": _masked(value, known), "memorisation_error": _masked(np.sqrt(variance), known)}
 
 
-def _soft(one: _Group, other: _Group) -> dict[str, Masked]:
-    both, two = (one.count > 0) & (other.count > 0), (one.count > 1) & (other.count > 1)
-    share = [g.probability_squares / np.maximum(g.count * (g.count - 1), 1) for g in (one, other)]
+def _soft(one: _Group, other: _Group, draws: tuple[Ints, Ints]) -> dict[str, Masked]:
+    both, two = (one.count > 0) & (other.count > 0), (draws[0] > 1) & (draws[1] > 1)
+    share = [
+        group.probability_squares / np.maximum((group.count - 1) * independent, 1)
+        for group, independent in zip((one, other), draws, strict=True)
+    ]
     return {
         "memorisation_soft": _masked(one.probability - other.probability, both),
         "memorisation_soft_error": _masked(np.sqrt(share[0] + share[1]), two),

@@ -17,7 +17,7 @@ from reticent import scratch
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.claimed_rates import ROUNDING
 from reticent.auditing.comparison.multiple import benjamini_hochberg
-from reticent.auditing.draws import apart
+from reticent.auditing.draws import Draws
 from reticent.auditing.record_residuals import residuals
 from reticent.findings.record_tests import NamedRecord, NamedRecords
 from reticent.signals.matrix import Signals
@@ -29,7 +29,7 @@ RATE = 0.1
 def named_records(
     signals: Signals,
     population: Signals,
-    membership: Bools,
+    draws: Draws,
     targets: Ints,
     references: Ints,
     rng: np.random.Generator,
@@ -39,15 +39,15 @@ def named_records(
     """List, for every target, the records that it is said to have been trained on.
 
     The `population`, records that no model was trained on, is used for nothing that the score rests on; a target is
-    left out of its own references, and models of the same members are compared with one of each other membership. None
-    where records have fewer than 3 references without them, or a target that is no reference has a copy among them.
+    left out of its own references, and of models of nearly the same members it is compared with one. None where records
+    have fewer than 3 references without them, or a target that is no reference has a copy among them.
     """
-    parts = apart(membership, targets, references)
-    count = int((~membership[parts[0][1]]).sum(axis=0).min()) - 1 if parts else 0
+    outside, parts = ~draws.by_draw, draws.apart(targets, references)
+    count = int(outside[parts[0][1]].sum(axis=0).min()) - 1 if parts else 0
     if count < 2:
         return None
-    scores = _scores(signals, ~membership, count, targets, parts, rng)
-    nobody = np.broadcast_to(np.True_, (len(membership), population.records))
+    scores = _scores(signals, outside, count, targets, parts, rng)
+    nobody = np.broadcast_to(np.True_, (signals.models, population.records))
     calibration = np.sort(_scores(population, nobody, count, targets, parts, rng))
     found = []
     for target, score, others in zip(targets.tolist(), scores, calibration, strict=True):
@@ -61,7 +61,7 @@ def named_records(
                 label=int(signals.labels[at]),
                 p=float(p[at]),
                 p_adjusted=float(adjusted[at]),
-                member=bool(membership[target, at]),
+                member=bool(draws.matrix[target, at]),
             )
             for at in chosen[np.lexsort((ids[chosen], p[chosen]))].tolist()
         ]

@@ -63,18 +63,6 @@ class Sets:
         return np.asarray(self.log_odds @ inside - self.log_total[inside.sum(axis=0)])
 
 
-def chances(margins: Floats, inside: Bools, enough: float, sets: Sets) -> Floats:
-    """Compute each record's chance of an IN sum as large as the one seen, or larger, had others been drawn.
-
-    Of margins ``(M, n)`` and who was trained on them. Where a quick upper limit of the chance is at most `enough`, it
-    stands for the chance. Cost: O(M n) for the limits, and that of `chance` for every record where the limit is larger.
-    """
-    found = limits(margins, inside, sets)
-    for i in np.flatnonzero(found > enough).tolist():
-        found[i] = chance(margins[:, i], inside[:, i], sets)
-    return found
-
-
 def limits(margins: Floats, inside: Bools, sets: Sets) -> Floats:
     """Bound each record's chance from above (Chernoff): sets that lose more than is seen count for less, not for 0.
 

@@ -23,7 +23,7 @@ FEWEST = 24
 
 def record_epsilon(
     signals: Signals,
-    membership: Bools,
+    draws: Draws,
     rng: np.random.Generator,
     *,
     ids: Ints,
@@ -32,13 +32,12 @@ def record_epsilon(
 ) -> RecordEpsilon | None:
     """Bound the epsilon of the record that half of the models show most of.
 
-    By the plain query; `rng` halves the models that hold some of the records and not others, one of each membership.
+    By the plain query; `rng` halves the models that hold some of the records and not others, the first of each draw.
     None with fewer than `FEWEST` of them, where no record has two of either kind in the first half, or where they hold
     different numbers of the records: models with a record would differ from those without it not by the record alone.
     Cost: one pass over the margins.
     """
-    draws = Draws.of(membership)
-    drawn = draws.first[draws.drawn]
+    drawn, membership = draws.first[draws.drawn], draws.matrix
     if len(drawn) < FEWEST or draws.log_odds.any():
         return None
     order = drawn[rng.permutation(len(drawn))]

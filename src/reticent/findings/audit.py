@@ -213,7 +213,7 @@ class ExposureCount(Finding):
     same: Annotated[bool, Empty] = False
     "Only where none could since, of every record, the models trained on it have one margin, and the others too."
     copies: Annotated[Count, Empty] = 0
-    "How many models have the same members as another; models of the same members count as one."
+    "Models that add to another's draw: those of nearly the same members, or of nearly the opposite ones, count as one."
     exposed: Count
     """Of how many `distance_p_corrected` is at most 1 - `confidence`: at that confidence, none of them is among them
     by chance."""

@@ -99,11 +99,11 @@ class RecordTests(Finding):
     """What may be said of one record."""
 
     rates: RecordRates | None = None
-    "`null` where too few models were not trained on a record, or a target that is no reference has the members of one."
+    "`null` where too few models were not trained on a record, or a target that is no reference nearly has the members of one."
     named: NamedRecords | None = None
     "`null` without a population."
     epsilon: RecordEpsilon | None = None
-    """`null` with fewer than 24 models, which can show nothing, those of the same members being one; or where models
+    """`null` with fewer than 24 models, which can show nothing, those of one draw (`copies`) being one; or where models
     hold different numbers of the records."""
     sentences: tuple[str, ...] = ()
     "The same, for people."

@@ -13,6 +13,7 @@ from reticent.attacks import ATTACKS
 from reticent.attacks.base import Offer, Problem
 from reticent.attacks.complements import near_complements
 from reticent.auditing.blind.baseline import Baseline
+from reticent.auditing.draws import Draws
 from reticent.auditing.epsilon.bounds import Epsilons, audit_epsilon, default_methods
 from reticent.auditing.exposure import Exposure, Masked, count_exposed, exposure
 from reticent.auditing.group_limits import group_limits, limited
@@ -195,7 +196,8 @@ def measure(
     with work.on("exposure", "exposure of records"):
         believed = _probability(problem, scores if _LIRA in attacks else {}, settings)
         risk = _risk(problem, scores if _RISK in attacks else {}, settings)
-        found = exposure(problem.signals, problem.membership)
+        draws = Draws.make(problem.membership, problem.drawn)
+        found = exposure(problem.signals, problem.membership, draws)
         heavy = outweighing(problem.signals, problem.membership.matrix, found, ids)
     shift = blind is not None and blind.found.shift
     if blind is not None and shift:
@@ -239,7 +241,7 @@ def measure(
     tested = of_units = None
     with work.on("records", "tests of records"):
         if whole is None or problem.units is None:
-            tested = record_tests(problem, found, ids, seed=settings.seed, confidence=sure, delta=settings.delta)
+            tested = record_tests(problem, draws, found, ids, seed=settings.seed, confidence=sure, delta=settings.delta)
         else:  # What is said of one record takes the records for apart.
             believed = _probability(whole, {}, settings)
             of_units = measured_units(whole, problem.units, described, believed, seed=settings.seed, confidence=sure)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from reticent import seeds
 from reticent.arrays import Ints
 from reticent.attacks.base import Problem
+from reticent.auditing.draws import Draws
 from reticent.auditing.exposure import Exposure
 from reticent.auditing.named_records import named_records
 from reticent.auditing.record_epsilon import record_epsilon
@@ -28,30 +29,29 @@ class TestedRecords:
 
 
 def record_tests(
-    problem: Problem, exposed: Exposure, ids: Ints, *, seed: int, confidence: float, delta: float
+    problem: Problem, draws: Draws, exposed: Exposure, ids: Ints, *, seed: int, confidence: float, delta: float
 ) -> TestedRecords:
     """Test every record by itself."""
-    matrix, targets = problem.membership.matrix, problem.targets
-    members = problem.membership.of(targets)
-    tests = record_pvalues(problem.signals, matrix, targets, problem.references, seeds.rng(seed, "records", "p-values"))
+    signals, targets, members = problem.signals, problem.targets, problem.membership.of(problem.targets)
+    tests = record_pvalues(signals, draws, targets, problem.references, seeds.rng(seed, "records", "p-values"))
     named = None
     if problem.population is not None:
         named = named_records(
-            problem.signals,
+            signals,
             problem.population,
-            matrix,
+            draws,
             targets,
             problem.references,
             seeds.rng(seed, "records", "named"),
             ids=ids,
         )
     epsilon = record_epsilon(
-        problem.signals, matrix, seeds.rng(seed, "records", "epsilon"), ids=ids, delta=delta, confidence=confidence
+        signals, draws, seeds.rng(seed, "records", "epsilon"), ids=ids, delta=delta, confidence=confidence
     )
     found = RecordTests(
         rates=None if tests is None else record_rates(tests, members, exposed, confidence, FPR),
         named=None if named is None else named[0],
         epsilon=epsilon,
     )
-    own = None if tests is None else own_rates(tests, members, confidence, FPR)
+    own = None if tests is None else own_rates(tests, members, draws.of[targets], confidence, FPR)
     return TestedRecords(found, () if named is None else named[1], tests, own)

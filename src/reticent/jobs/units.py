@@ -8,6 +8,7 @@ import numpy as np
 from reticent import scratch, seeds
 from reticent.arrays import Ints
 from reticent.attacks.base import Problem
+from reticent.auditing.draws import Draws
 from reticent.auditing.exposure import Exposure
 from reticent.auditing.membership_probability import MembershipProbability
 from reticent.auditing.partition import Partition, by_class
@@ -78,7 +79,7 @@ def measured_units(
     confidence: float,
 ) -> MeasuredUnits:
     """Measure single units, whose exposure is known."""
-    matrix, targets = whole.membership.matrix, whole.targets
-    tests = record_pvalues(whole.signals, matrix, targets, whole.references, seeds.rng(seed, "units", "p-values"))
-    rates = None if tests is None else own_rates(tests, matrix[targets], confidence, FPR)
+    draws, targets = Draws.make(whole.membership), whole.targets
+    tests = record_pvalues(whole.signals, draws, targets, whole.references, seeds.rng(seed, "units", "p-values"))
+    rates = None if tests is None else own_rates(tests, whole.members, draws.of[targets], confidence, FPR)
     return MeasuredUnits(units, exposed, probability, rates)

@@ -31,7 +31,7 @@ def _copies(found: ExposureCount) -> str:
     if not found.copies:
         return ""
     return (
-        " Models that were trained on the same records count as one here, by the mean of their margins: "
+        " Models that were trained on nearly the same records, or on nearly all the others, count as one here: "
         f"{plural(found.copies, 'model')} {agree(found.copies, 'adds', 'add')} to one that is counted."
     )
 
@@ -54,9 +54,11 @@ def _sentence(found: ExposureCount, unit: str | None) -> str:
     if found.exposed:
         return (
             f"{found.exposed:,} of {found.records:,} records {agree(found.exposed, 'leaks', 'leak')} beyond doubt "
-            f"({level(found.confidence)} sure that none of them is there by chance): their margins with and without "
-            f"the record differ by about {needed} or more. They are the lines of {'units' if unit else 'records'}.csv "
-            f"whose distance_p_corrected is at most {plain(round(1 - found.confidence, 9))}. Others may leak too."
+            f"({level(found.confidence)} sure that none of them is there by chance): the lines of "
+            f"{'units' if unit else 'records'}.csv whose distance_p_corrected is at most "
+            f"{plain(round(1 - found.confidence, 9))}. That takes margins with and without the record that differ by "
+            f"about {needed}, and more where chance over who was trained on it explains such a difference. Others may "
+            "leak too."
         )
     return (
         f"No single record is shown to leak: among {found.records:,} records, that takes margins with and without the "
@@ -74,9 +76,9 @@ def enough(found: ExposureCount) -> int:
 
 def _impossible(found: ExposureCount) -> str:
     """Say that no record can be counted, whatever its margins, and from how many models on one could."""
-    models = found.models or 0
+    models, of = found.models or 0, " of different training sets" if found.copies else ""
     return (
-        f"{plural(models, 'model')} {agree(models, 'is', 'are')} too few to show that a single record leaks: among "
+        f"{plural(models, 'model')}{of} {agree(models, 'is', 'are')} too few to show that a single record leaks: among "
         f"{found.records:,} records, one may look exposed by chance. At least {enough(found)} models are needed, half "
         "of them trained on each record. Single records may leak all the same."
     )

@@ -226,7 +226,7 @@ def normal_replicates(rng, count, observed, by_records, by_cell):
     values = observed + by_records * rng.normal(size=(count, 1)) + by_cell * rng.normal(size=(count, len(observed)))
     size = len(observed)
     drawn = rng.multinomial(size, np.full(size, 1 / size), size=count)
-    return Bootstrap(values[:, :, None], drawn, "models and records")
+    return Bootstrap(values[:, :, None], drawn, values.shape[1])
 
 
 def test_variance_is_not_counted_three_times():
@@ -249,6 +249,27 @@ def test_few_models_are_paid_for_by_students_quantile():
     low, high = found.interval
     assert found.freedom == pytest.approx(3, rel=0.05)
     assert (high - low) / 2 == pytest.approx(-stdtrit(3, 0.025) * observed.std(ddof=1) / 2, rel=0.12)
+
+
+def test_checkpoints_of_one_run_are_no_more_models():
+    """Four times as many targets say as much as one of each: as if of six models, twice as narrow before."""
+    misses = {1: 0, 4: 0}
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        members = rng.random((6, 300)) < 0.5
+        scores = rng.normal(size=(6, 300)) + (0.5 + 0.3 * rng.normal(size=(6, 1))) * members
+        widths = []
+        for copies in misses:
+            one, own = scores.repeat(copies, axis=0), members.repeat(copies, axis=0)
+            drawn = bootstrap(one, own, (), 200, np.random.default_rng(seed), oracle=False)
+            low, high = drawn.estimate(0, roc.auc(one, own), 1, 0.95).interval
+            misses[copies] += not low <= 0.638 <= high
+            widths.append(high - low)
+        assert drawn.independent == 6
+        assert widths[1] == pytest.approx(widths[0], rel=0.3)
+    assert max(misses.values()) <= 7
+    alone = bootstrap(one[:4], own[:4], (), 200, np.random.default_rng(0), oracle=False)
+    assert (alone.independent, alone.over) == (1, "records")
 
 
 def covers(rng, count, records, distance, between, statistic, truth, runs):

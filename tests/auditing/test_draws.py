@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from reticent.auditing.draws import Draws, log_odds
+from reticent.auditing.draws import Draws, independent, log_odds
 from reticent.data.membership import Membership
 
 
@@ -80,8 +80,16 @@ def test_units_say_which_models_are_one_draw():
     assert draws_of(matrix).repeated
 
 
-def logit(share):
-    return np.log(share / (1 - share))
+def test_targets_are_counted_by_their_training_sets():
+    rng = np.random.default_rng(0)
+    six = rng.random((6, 500)) < 0.5
+    assert independent(six) == independent(six.repeat(4, axis=0)) == 6
+    assert independent(np.vstack([six, ~six])) == 12
+    assert independent(six[:1].repeat(3, axis=0)) == independent(six[:1]) == 1
+    near = six.repeat(4, axis=0) ^ (rng.random((24, 500)) < 0.02)
+    assert independent(near) == 6
+    assert independent(near[:9]) == pytest.approx(81 / (16 + 16 + 1))
+    assert independent(np.tile(six, 100)) == 6  # More than are looked at.
 
 
 @pytest.mark.parametrize("popularity", [0.0, 2.0])

@@ -90,7 +90,7 @@ def test_variances_of_areas_are_delongs(rounded):
 def test_the_difference_from_other_groups_has_their_variances_by_their_records():
     rng, records, chosen = np.random.default_rng(0), np.array([40, 100, 300]), np.arange(3)
     mean, each = rng.uniform(0.001, 0.002, 3), rng.uniform(0.002, 0.004, (4, 3))
-    area = Moments(0.7 + 0.2 * rng.random((4, 3)), each, mean, records)
+    area = Moments(0.7 + 0.2 * rng.random((4, 3)), each, mean, records, 4)
     gap, variance, _ = against_others(area, chosen)
     for g in chosen:
         rest = chosen != g
@@ -273,8 +273,7 @@ def test_a_small_group_that_is_told_apart_perfectly_by_chance_does_not_stand_out
 
 
 def test_perfect_and_constant_scores_give_finite_numbers():
-    members = np.tile([True, False], (4, 60))
-    members[2:] = ~members[2:]
+    members = np.random.default_rng(0).permuted(np.tile([True, False], (8, 30)), axis=1).reshape(4, 120)
     codes = np.repeat([0, 1], 60)
     scores = np.where(codes == 0, members * 1.0, 0.5)
     signals = Signals.from_margins(scores, np.zeros(120, dtype=int), 2)

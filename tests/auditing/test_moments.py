@@ -10,7 +10,9 @@ from reticent.auditing.moments import Moments, share_interval
 
 
 def moments(observed, each, mean, records=10):
-    return Moments(np.array(observed)[:, None], np.array(each)[:, None], np.array([mean]), np.array([records]))
+    return Moments(
+        np.array(observed)[:, None], np.array(each)[:, None], np.array([mean]), np.array([records]), len(observed)
+    )
 
 
 def test_other_models_add_what_the_interaction_does_not_explain():

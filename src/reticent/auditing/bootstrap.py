@@ -10,11 +10,13 @@ is, so the interval keeps their shape (an AUC's is made of the variance alone) a
 
     V = var(mean over the same targets, records redrawn) + max(0, 2 s^2 - mean s*^2) / T,
 
-``s^2`` being the variance between targets and ``s*^2`` the same in a replicate. Whether models differ is seen from the
-spread of T targets alone, so Student's quantile with T - 1 degrees of freedom replaces the normal one, also where the
-second term comes out as 0: few targets often look alike by chance. (Satterthwaite's degrees by the share of the second
-term take that for knowledge: of five models that differ as much as records make them, 9 % of AUCs were above, or below,
-their interval on one side in place of 2.5 %, and 3 % in place of 0.25 %.)
+``s^2`` being the variance between targets and ``s*^2`` the same in a replicate. Where the T targets are of D training
+sets, as checkpoints of one run are, the second term is taken ``(T - 1) / (D - 1)`` times, as if those of one set were
+wholly alike. Whether models differ is seen from the spread of D alone, so Student's quantile with D - 1 degrees of
+freedom replaces the normal one, also where the second term comes out as 0: few targets often look alike by chance.
+(Satterthwaite's degrees by the share of the second term take that for knowledge: of five models that differ as much as
+records make them, 9 % of AUCs were above, or below, their interval on one side in place of 2.5 %, and 3 % in place of
+0.25 %.)
 """
 
 import copy
@@ -26,6 +28,7 @@ from scipy.special import ndtri, stdtrit
 
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing.draws import independent
 from reticent.auditing.intervals import area_interval, degenerate, exact_interval, percentile, tail
 from reticent.auditing.sorted_scores import Ranked
 from reticent.auditing.weighted_roc import FIXED, Weights, rank, statistics
@@ -58,12 +61,17 @@ class Bootstrap:
     Attributes:
         values: ``(B, T, S)``: replicate, target, statistic: as `FIXED`, then the rates.
         drawn: ``int64 (B, T)``, how often each replicate takes each target.
-        over: "models and records", or "records" for one target.
+        independent: how many targets are independent (`draws.independent`).
     """
 
     values: Floats
     drawn: Ints
-    over: str
+    independent: float
+
+    @property
+    def over(self) -> str:
+        """What was drawn again: "models and records", or "records" for targets of one training set."""
+        return "models and records" if self.independent > 1 else "records"
 
     @property
     def replicates(self) -> int:
@@ -84,7 +92,7 @@ class Bootstrap:
         spread = float(means.var(ddof=1))
         if spread <= NO_SPREAD:
             return ShareEstimate(mean=mean, std=std, interval=degenerate(mean, pairs, confidence))
-        found = crossed_variance(values, observed)
+        found = crossed_variance(values, observed, self.independent)
         freedom = found.freedom if found.freedom < MANY else None
         if statistic == AREA:
             interval = area_interval(mean, found.total, freedom, pairs, confidence)
@@ -105,11 +113,11 @@ class Bootstrap:
 
 @dataclass(frozen=True)
 class Variance:
-    """The variance of a mean over T targets: what redrawing their records gives, and what other targets add."""
+    """The variance of a mean over targets, so many of them independent: of other records, and of other targets."""
 
     by_records: float
     by_models: float
-    targets: int
+    targets: float
 
     @property
     def total(self) -> float:
@@ -127,17 +135,18 @@ class Variance:
         return float(stdtrit(self.freedom, alpha) / ndtri(alpha)) if self.freedom < MANY else 1.0
 
 
-def crossed_variance(values: Floats, observed: Floats) -> Variance:
+def crossed_variance(values: Floats, observed: Floats, independent: float | None = None) -> Variance:
     """Estimate the variance V of a mean over targets (see above), from replicates of the records.
 
-    From ``(B, T)`` replicates of the targets' statistics, and the statistics on the records as they are.
+    From ``(B, T)`` replicates of the targets' statistics, and the statistics on the records as they are; so many of the
+    targets are `independent`, by default all.
     """
-    targets = values.shape[1]
+    targets = values.shape[1] if independent is None else independent
     by_records = float(values.mean(axis=1).var(ddof=1))
     by_models = 0.0
     if targets > 1:
         between, again = observed.var(ddof=1), values.var(axis=1, ddof=1).mean()
-        by_models = max(0.0, float(2 * between - again)) / targets
+        by_models = max(0.0, float(2 * between - again)) / len(observed) * (len(observed) - 1) / (targets - 1)
     return Variance(by_records, by_models, targets)
 
 
@@ -197,7 +206,7 @@ def bootstrap(
 
     values = _evaluated(scores, members, fprs, weights, thresholds, oracle=oracle, look=look)
     rng.bit_generator.state = ended.bit_generator.state
-    return Bootstrap(values, drawn, "models and records" if targets > 1 else "records")
+    return Bootstrap(values, drawn, independent(members))
 
 
 def replicated(scores: Floats, members: Bools, fprs: tuple[float, ...], weights: Weights) -> Floats:

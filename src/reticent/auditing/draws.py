@@ -18,6 +18,8 @@ from reticent.data.membership import FAR, Membership, divided
 
 LEVEL = 1e-4
 """How often models that hold equally many records but for chance are taken to differ."""
+SAMPLE = 2**12
+"""Records by which targets are compared."""
 ROUNDS, NEAR = 200, 1e-6
 """Of the fit of odds, at most, and by how much the last one moves them."""
 
@@ -51,17 +53,11 @@ class Draws:
         `Membership.shared`.
         """
         near = _near(membership if by_unit is None else by_unit)
-        first: list[int] = []
-        of, opposite = np.empty(len(near), dtype=np.int64), np.zeros(len(near), dtype=np.bool_)
-        for model, row in enumerate(near):
-            found = np.flatnonzero(row[first])
-            if not len(found):
-                first.append(model)
-            of[model] = found[0] if len(found) else len(first) - 1
-            opposite[model] = row[first[of[model]]] < 0
+        first, of = _first(near)
+        opposite = near[np.arange(len(of)), first[of]] < 0
         drawn = np.flatnonzero(divided(membership.matrix[first]))
-        odds = log_odds(_rows(membership.matrix, np.array(first)[drawn]))
-        return cls(membership.matrix, np.array(first), of, opposite, drawn, odds)
+        odds = log_odds(_rows(membership.matrix, first[drawn]))
+        return cls(membership.matrix, first, of, opposite, drawn, odds)
 
     @property
     def repeated(self) -> bool:
@@ -157,6 +153,28 @@ def _near(membership: Membership) -> Ints:
     near[(shared == held) & (shared == held[:, None]) & np.outer(known, known)] = 1
     np.fill_diagonal(near, 1)
     return near
+
+
+def _first(near: Ints) -> tuple[Ints, Ints]:
+    """Put each model to the earliest that it is near, which is near no earlier one: these, and which is whose."""
+    first: list[int] = []
+    of = np.empty(len(near), dtype=np.int64)
+    for model, row in enumerate(near):
+        found = np.flatnonzero(row[first])
+        if not len(found):
+            first.append(model)
+        of[model] = found[0] if len(found) else len(first) - 1
+    return np.array(first), of
+
+
+def independent(members: Bools) -> float:
+    """Count targets ``(T, N)`` by their training sets: T of different ones, 1 of checkpoints of one run.
+
+    ``T^2 / sum n^2`` for n targets of nearly the same members (Kish, 1965), judged by at most `SAMPLE` records.
+    """
+    sample = members[:, :: -(-members.shape[1] // SAMPLE)]
+    sizes = np.bincount(_first(np.maximum(_near(Membership(sample)), 0))[1])
+    return float(len(members) ** 2 / (sizes**2).sum())
 
 
 def _rows(matrix: Bools, rows: Ints) -> Bools:

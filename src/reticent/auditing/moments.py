@@ -30,12 +30,14 @@ class Moments:
         each: ``(T, G)``, variance over records of every target's value, v_t.
         mean: ``(G,)``, variance over records of the mean over targets, v.
         records: ``(G,)``, how many records a group has.
+        independent: how many targets are independent (`draws.independent`).
     """
 
     observed: Floats
     each: Floats
     mean: Floats
     records: Ints
+    independent: float
 
     @property
     def value(self) -> Floats:
@@ -50,13 +52,15 @@ class Moments:
     def by_models(self) -> Floats:
         """Return what other models add to the variance of the mean, ``(G,)``.
 
-        ``max(0, s^2 - T / (T - 1) (mean_t v_t - v)) / T``; 0 for one target.
+        ``max(0, s^2 - T / (T - 1) (mean_t v_t - v)) / T``, times ``(T - 1) / (D - 1)`` for T targets of D training
+        sets; 0 for one.
         """
         targets = len(self.observed)
-        if targets == 1:
+        if self.independent <= 1:
             return np.zeros(len(self.mean))
         interaction = targets / (targets - 1) * (self.each.mean(axis=0) - self.mean)
-        return np.asarray(np.maximum(0.0, self.observed.var(axis=0, ddof=1) - interaction) / targets)
+        spread = np.maximum(0.0, self.observed.var(axis=0, ddof=1) - interaction)
+        return np.asarray(spread / targets * (targets - 1) / (self.independent - 1))
 
     def variance(self) -> tuple[Floats, Floats]:
         """Return the variance of the mean, ``(G,)``, and its degrees of freedom."""
@@ -65,9 +69,8 @@ class Moments:
     @property
     def freedom(self) -> Floats:
         """Degrees of freedom of a variance over records and models, ``(G,)``; over records alone for one target."""
-        targets = len(self.observed)
         known = np.maximum(1.0, self.records - 2.0)
-        return np.asarray(np.minimum(known, targets - 1)) if targets > 1 else known
+        return np.asarray(np.minimum(known, self.independent - 1)) if self.independent > 1 else known
 
 
 def share_interval(

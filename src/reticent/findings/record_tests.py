@@ -99,7 +99,7 @@ class RecordTests(Finding):
     """What may be said of one record."""
 
     rates: RecordRates | None = None
-    "`null` where too few models were not trained on a record, or a target that is no reference nearly has the members of one."
+    "`null` where too few models were not trained on a record, or a target that is no reference is a copy of one."
     named: NamedRecords | None = None
     "`null` without a population."
     epsilon: RecordEpsilon | None = None

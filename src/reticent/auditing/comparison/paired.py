@@ -45,7 +45,7 @@ def bootstrapped(
     (one, at_one), (two, at_two) = first, second
     values = one.replicated(statistic, at_one) - two.replicated(statistic, at_two)
     observed = at_one - at_two
-    return difference(observed, crossed_variance(values, observed), pairs, confidence)
+    return difference(observed, crossed_variance(values, observed, one.independent), pairs, confidence)
 
 
 def over_records(first: Bools, second: Bools, counted: Bools, confidence: float) -> PairedDifference:

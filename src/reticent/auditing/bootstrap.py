@@ -28,7 +28,7 @@ from scipy.special import ndtri, stdtrit
 
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
-from reticent.auditing.draws import independent
+from reticent.auditing.draws import by_models, independent
 from reticent.auditing.intervals import area_interval, degenerate, exact_interval, percentile, tail
 from reticent.auditing.sorted_scores import Ranked
 from reticent.auditing.weighted_roc import FIXED, Weights, rank, statistics
@@ -141,13 +141,11 @@ def crossed_variance(values: Floats, observed: Floats, independent: float | None
     From ``(B, T)`` replicates of the targets' statistics, and the statistics on the records as they are; so many of the
     targets are `independent`, by default all.
     """
-    targets = values.shape[1] if independent is None else independent
-    by_records = float(values.mean(axis=1).var(ddof=1))
-    by_models = 0.0
+    targets, spread = len(observed), np.array(0.0)
     if targets > 1:
-        between, again = observed.var(ddof=1), values.var(axis=1, ddof=1).mean()
-        by_models = max(0.0, float(2 * between - again)) / len(observed) * (len(observed) - 1) / (targets - 1)
-    return Variance(by_records, by_models, targets)
+        spread = 2 * observed.var(ddof=1) - values.var(axis=1, ddof=1).mean()
+    apart = targets if independent is None else independent
+    return Variance(float(values.mean(axis=1).var(ddof=1)), float(by_models(spread, targets, apart)), apart)
 
 
 def affordable(replicates: int, targets: int, records: int) -> int:

@@ -91,8 +91,6 @@ class Draws:
 
     def count(self, chosen: Bools) -> Ints:
         """Count the draws of which some model is chosen ``(M, n)``, for each record ``(n,)``."""
-        if not self.repeated:
-            return np.asarray(chosen.sum(axis=0, dtype=np.int64))
         order, starts = self._order
         return np.asarray(np.logical_or.reduceat(chosen[order], starts, axis=0).sum(axis=0, dtype=np.int64))
 
@@ -175,6 +173,17 @@ def independent(members: Bools) -> float:
     sample = members[:, :: -(-members.shape[1] // SAMPLE)]
     sizes = np.bincount(_first(np.maximum(_near(Membership(sample)), 0))[1])
     return float(len(members) ** 2 / (sizes**2).sum())
+
+
+def by_models(spread: Floats, targets: int, independent: float) -> Floats:
+    """Compute what other models add to the variance of a mean over T targets, from the variance between these.
+
+    ``max(0, spread) / T (T - 1) / (D - 1)`` where D are `independent`: those of one training set are taken to be wholly
+    alike, so that the spread sees only that of D. 0 where there is one.
+    """
+    if independent <= 1:
+        return np.zeros_like(spread)
+    return np.asarray(np.maximum(0.0, spread) / targets * ((targets - 1) / (independent - 1)))
 
 
 def _rows(matrix: Bools, rows: Ints) -> Bools:

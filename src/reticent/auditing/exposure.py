@@ -125,7 +125,7 @@ def exposure(signals: Signals, membership: Membership | Bools, draws: Draws | No
     matrix, draws = known.matrix, draws or Draws.make(known)
     checks.shape(membership=matrix, expected=(signals.models, signals.records), meaning="(models, records)")
     one, other = _groups(signals, matrix)
-    counts = draws.count(matrix), draws.count(~matrix)
+    counts = (draws.count(matrix), draws.count(~matrix)) if draws.repeated else (one.count, other.count)
     distances = _distances(one, other, *counts)
     if draws.repeated:
         apart = _groups(signals, draws.membership, draws.margins)

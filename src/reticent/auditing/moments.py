@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from reticent.arrays import Floats, Ints
+from reticent.auditing.draws import by_models
 from reticent.auditing.intervals import lower, tail, upper
 from reticent.findings.base import Interval
 
@@ -52,15 +53,13 @@ class Moments:
     def by_models(self) -> Floats:
         """Return what other models add to the variance of the mean, ``(G,)``.
 
-        ``max(0, s^2 - T / (T - 1) (mean_t v_t - v)) / T``, times ``(T - 1) / (D - 1)`` for T targets of D training
-        sets; 0 for one.
+        Of the variance between them less that of their records, ``s^2 - T / (T - 1) (mean_t v_t - v)``.
         """
         targets = len(self.observed)
-        if self.independent <= 1:
+        if targets == 1:
             return np.zeros(len(self.mean))
         interaction = targets / (targets - 1) * (self.each.mean(axis=0) - self.mean)
-        spread = np.maximum(0.0, self.observed.var(axis=0, ddof=1) - interaction)
-        return np.asarray(spread / targets * (targets - 1) / (self.independent - 1))
+        return by_models(self.observed.var(axis=0, ddof=1) - interaction, targets, self.independent)
 
     def variance(self) -> tuple[Floats, Floats]:
         """Return the variance of the mean, ``(G,)``, and its degrees of freedom."""

@@ -97,6 +97,7 @@ def test_one_target_has_no_spread_and_no_transferred_threshold():
     assert audited.overall.balanced_accuracy.transferred is None
     assert audited.targets[0].balanced_accuracy.transferred is None
     assert audited.bootstrap.over == "records"
+    assert audited.training_sets == 1
     assert audited.auc.interval == pytest.approx(audited.targets[0].auc.interval, abs=0.03)
     reference = run(scores[:1], members[:1], reference_scores=(scores[1:], members[1:]))
     expected = balanced_accuracy_at(scores[0], members[0], reference.targets[0].balanced_accuracy.threshold)

@@ -13,7 +13,7 @@ from reticent.auditing.verdict import allow_for_exchanged, expected_fpr, reporte
 from reticent.auditing.verdict import verdict as judged
 from reticent.data.membership import Membership
 from reticent.errors import InputError
-from reticent.findings.attack import Audit, Overall, TargetAccuracy, TargetAudit
+from reticent.findings.attack import Audit, Overall, Redrawn, TargetAccuracy, TargetAudit
 from reticent.findings.audit import ExposureCount, Reason
 from reticent.findings.numbers import Area, OverallRate, Rate, ShareEstimate, Spread
 from reticent.findings.population import Accuracy, ModelFacts, Population
@@ -204,6 +204,25 @@ def test_few_models_exclude_nothing_and_every_verdict_on_them_says_why():
     assert warned in found.detail
     for models in (1, 5):
         assert "hardly known" not in verdict([made(models=models, **chance)]).detail
+
+
+def test_checkpoints_of_few_runs_are_few_models_whatever_their_number():
+    chance = {"area": (0.5, 0.49, 0.51), "tpr": (0.01, 0.008, 0.013)}
+
+    def audits(apart):
+        drawn = Redrawn(replicates=1000, over="models and records", training_sets=apart)
+        return [made(models=24, **chance).with_(bootstrap=drawn)]
+
+    few = verdict(audits(2.4))
+    assert (few.leak, few.reason) == ("cannot tell", "few-models")
+    assert "Some have nearly the same members, so that these models count as 2.4 in all intervals." in few.detail
+    assert "hardly known from 2.4: to exclude a leak, audit 5 or more." in few.detail
+    assert "Only 24 models, which count as 2.4, were audited: how much they differ is hardly known." in few.cannot_say
+    one = verdict(audits(1))
+    told = "The 24 models have nearly the same members: how much another training run would differ is not known."
+    assert told in one.cannot_say
+    assert verdict(audits(6)).leak == "not found"
+    assert "nearly the same" not in verdict([made(models=24, **chance)]).detail
 
 
 @pytest.mark.parametrize(("members", "leak"), [(2, "cannot tell"), (19, "cannot tell"), (20, "found")])

@@ -101,7 +101,11 @@ def audit_attack(
         targets=audited,
         roc=plot_data.mean_roc(grid, found, counts, confidence),
         histogram=plot_data.histogram(edges, bins.sum(axis=0)),
-        bootstrap=Redrawn(replicates=drawn.replicates, over=drawn.over),
+        bootstrap=Redrawn(
+            replicates=drawn.replicates,
+            over=drawn.over,
+            training_sets=None if drawn.independent == len(values) else drawn.independent,
+        ),
     )
 
 

@@ -60,7 +60,7 @@ ENOUGH_WORSE = 8
 """Models that all do worse on members hardly do so by chance."""
 
 
-def too_few(models: int) -> bool:
+def too_few(models: float) -> bool:
     """Tell whether models are several, and so few that their spread is hardly known."""
     return 1 < models < ENOUGH_TARGETS
 
@@ -162,7 +162,7 @@ class _Judged:
     @property
     def excluded(self) -> bool:
         """Whether a leak that matters is excluded."""
-        if self.rate is None or self.tpr is None or too_few(len(self.audit.targets)) or not self.enough:
+        if self.rate is None or self.tpr is None or too_few(self.audit.training_sets) or not self.enough:
             return False
         if self.audit.excess is not None or self.unequal:
             return False
@@ -377,7 +377,7 @@ def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:
         return Leak.CANNOT_TELL, Reason.UNEQUAL
     if any(attack.more for attack in judged):
         return Leak.CANNOT_TELL, Reason.WEAK_ALONE
-    return Leak.CANNOT_TELL, Reason.FEW_MODELS if too_few(len(targets)) else Reason.TOO_SMALL
+    return Leak.CANNOT_TELL, Reason.FEW_MODELS if too_few(judged[0].audit.training_sets) else Reason.TOO_SMALL
 
 
 def _tied(judged: Sequence[_Judged]) -> bool:

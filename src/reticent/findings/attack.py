@@ -98,6 +98,9 @@ class Redrawn(Finding):
     replicates: Count
     over: str
     "What was redrawn."
+    training_sets: Annotated[Number | None, LeftOut] = None
+    """Only where some targets have nearly the same members, as checkpoints of one run: as how many they count, the
+    square of their number over the sum of squares of how many have each."""
 
 
 class Audit(Finding):
@@ -133,6 +136,12 @@ class Audit(Finding):
 
     claimed: Annotated[tuple[ClaimedRate, ...] | None, LeftOut] = None
     "Only of attacks that claim false-positive rates: how far they hold on non-members of the audit."
+
+    @property
+    def training_sets(self) -> float:
+        """As how many targets count, of which some may be of one training set."""
+        apart = None if self.bootstrap is None else self.bootstrap.training_sets
+        return len(self.targets) if apart is None else apart
 
     @property
     def auc(self) -> ShareEstimate:

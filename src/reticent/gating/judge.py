@@ -65,7 +65,7 @@ def _doubts(document: AuditDocument) -> list[Objection]:
         found.append(
             Objection(Doubt.WEAK_ATTACKS, say.weak([attack.name for attack in document.attacks], population.models))
         )
-    fewest = min(len(attack.targets) for attack in document.attacks)
+    fewest = min(attack.training_sets for attack in document.attacks)
     if too_few(fewest) or not fewest:
         found.append(Objection(Doubt.FEW_MODELS, say.few_models(fewest, ENOUGH_TARGETS)))
     return found

@@ -268,8 +268,12 @@ def test_checkpoints_of_one_run_are_no_more_models():
         assert drawn.independent == 6
         assert widths[1] == pytest.approx(widths[0], rel=0.3)
     assert max(misses.values()) <= 7
-    alone = bootstrap(one[:4], own[:4], (), 200, np.random.default_rng(0), oracle=False)
+    alone = bootstrap(one[:4], own[:4], (0.1,), 200, np.random.default_rng(0), oracle=False)
     assert (alone.independent, alone.over) == (1, "records")
+    inside = int(own[0].sum())
+    low, high = alone.estimate(len(FIXED), np.full(4, 1 / inside), inside, 0.95).interval
+    exact = exact_interval(1, inside)
+    assert low <= exact[0] < exact[1] <= high
 
 
 def covers(rng, count, records, distance, between, statistic, truth, runs):

@@ -83,7 +83,7 @@ class Bootstrap:
 
         `statistic` is a column of `values`, and `observed` the same on the records as they are. So many `pairs`, the
         smaller group that the statistic is about, bound the mean where nothing varies. The interval of a rate of one
-        target holds Clopper and Pearson's as well. All lie within [0, 1]; the degrees of freedom of the variance behind
+        training set holds Clopper and Pearson's as well. All lie within [0, 1]; the degrees of freedom of the variance behind
         an interval are None where the normal quantile serves, or where nothing varies.
         """
         values, mean = self.replicated(statistic, observed), float(observed.mean())
@@ -100,7 +100,7 @@ class Bootstrap:
         scale = (found.total / spread) ** 0.5 * found.student(confidence)
         low, high = percentile(mean + (means - means.mean()) * scale, confidence)
         interval = max(0.0, min(mean, float(low))), min(1.0, max(mean, float(high)))
-        if statistic >= len(FIXED) and len(observed) == 1:  # Of a few hits alone, replicates lie on one side of 0.
+        if statistic >= len(FIXED) and self.independent == 1:  # Of a few hits alone, replicates lie on one side of 0.
             exact = exact_interval(round(mean * pairs), pairs, confidence)
             interval = min(interval[0], exact[0]), max(interval[1], exact[1])
         return ShareEstimate(mean=mean, std=std, interval=interval, freedom=freedom)

@@ -83,8 +83,8 @@ class Bootstrap:
 
         `statistic` is a column of `values`, and `observed` the same on the records as they are. So many `pairs`, the
         smaller group that the statistic is about, bound the mean where nothing varies. The interval of a rate of one
-        training set holds Clopper and Pearson's as well. All lie within [0, 1]; the degrees of freedom of the variance behind
-        an interval are None where the normal quantile serves, or where nothing varies.
+        training set holds Clopper and Pearson's as well. All lie within [0, 1]; the degrees of freedom of the variance
+        behind an interval are None where the normal quantile serves, or where nothing varies.
         """
         values, mean = self.replicated(statistic, observed), float(observed.mean())
         std = float(observed.std(ddof=1)) if len(observed) > 1 else None

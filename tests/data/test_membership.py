@@ -78,6 +78,7 @@ def test_zeros_and_ones_are_booleans(kind):
         (np.array([[True], [False]]), InputError, "at least 2 records (columns), got 1"),
         (np.array([True, False]), ShapeError, "expected 2 axes"),
         ([[1, -1], [-1, 1]], ShapeError, "membership: expected booleans, or 0 and 1, got -1 of model 0, record 1"),
+        ([[1, 2], [2, 1]], ShapeError, "Give membership == 2 where that means trained on the record, else == 1"),
         ([[1.0, np.nan], [0, 1]], ShapeError, "expected booleans, or 0 and 1, got nan of model 0, record 1"),
         ([[1.0, 0], [0.9, 0]], ShapeError, "expected booleans, or 0 and 1, got 0.9 of model 1, record 0"),
         ([[0, 2, 5], [1, 3]], ShapeError, "got entries of different shapes: (3,) at position 0 and (2,) at position 1"),

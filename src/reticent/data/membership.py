@@ -202,7 +202,11 @@ def booleans(membership: ArrayLike) -> NDArray[np.bool_]:
         raise error.retold(f"{error}. {FORM}") from None
     wrong = ~np.isin(given, (0, 1))
     if wrong.any():
+        values = np.unique(given)
+        form = FORM
+        if len(values) == 2:
+            form = f"Give membership == {values[1]:g} where that means trained on the record, else == {values[0]:g}"
         raise ShapeError(
-            f"membership: expected booleans, or 0 and 1, got {checks.first(given, wrong, ('model', 'record'))}. {FORM}"
+            f"membership: expected booleans, or 0 and 1, got {checks.first(given, wrong, ('model', 'record'))}. {form}"
         )
     return given.astype(np.bool_, copy=False)

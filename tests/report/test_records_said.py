@@ -144,9 +144,9 @@ def test_a_group_of_several_classes_is_named_by_what_it_is():
 
 
 def test_those_beyond_doubt_are_said_to_be_lines_of_a_file():
-    assert "They are the lines of records.csv whose distance_p_corrected is at most 0.05." in spoken(SOME).sentence
+    assert "chance): the lines of records.csv whose distance_p_corrected is at most 0.05." in spoken(SOME).sentence
     strict = spoken(SOME.with_(confidence=0.99), "patient").sentence
-    assert "They are the lines of units.csv whose distance_p_corrected is at most 0.01." in strict
+    assert "chance): the lines of units.csv whose distance_p_corrected is at most 0.01." in strict
     assert ".csv" not in spoken(NONE).sentence
 
 

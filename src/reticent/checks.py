@@ -44,7 +44,9 @@ def array(*, ndim: int | tuple[int, ...], **named: ArrayLike) -> NDArray[Any]:
 
 def _converted(texts: NDArray[Any], name: str) -> str:
     """Say what makes numbers or booleans of texts that stand for these, else nothing."""
-    if np.isin(texts, ("True", "False")).all():
+    if (texts.dtype.kind not in "US" and not all(isinstance(one, str) for one in texts.flat)) or not texts.size:
+        return ""
+    if np.isin(texts.astype(np.str_), ("True", "False")).all():
         return f': give numpy.asarray({name}) == "True"'
     try:
         texts.astype(np.float64)

@@ -13,6 +13,7 @@ from reticent.auditing import roc, weighted_roc
 from reticent.auditing.bootstrap import Bootstrap, affordable, bootstrap
 from reticent.auditing.intervals import auc_interval, degenerate, exact_interval
 from reticent.auditing.sorted_scores import Ranked
+from reticent.auditing.training_sets import TrainingSets
 from reticent.auditing.weighted_roc import FIXED, HEAVIEST, PIECE, _deal, _layers, _running, rank, statistics
 
 FPRS = (0.3, 0.1, 0.02)
@@ -226,7 +227,7 @@ def normal_replicates(rng, count, observed, by_records, by_cell):
     values = observed + by_records * rng.normal(size=(count, 1)) + by_cell * rng.normal(size=(count, len(observed)))
     size = len(observed)
     drawn = rng.multinomial(size, np.full(size, 1 / size), size=count)
-    return Bootstrap(values[:, :, None], drawn, values.shape[1])
+    return Bootstrap(values[:, :, None], drawn, TrainingSets.apart(values.shape[1]))
 
 
 def test_variance_is_not_counted_three_times():
@@ -252,7 +253,7 @@ def test_few_models_are_paid_for_by_students_quantile():
 
 
 def test_checkpoints_of_one_run_are_no_more_models():
-    """Four times as many targets say as much as one of each: as if of six models, twice as narrow before."""
+    """24 targets of six training sets have an interval as wide as six targets; it was half as wide."""
     misses = {1: 0, 4: 0}
     for seed in range(60):
         rng = np.random.default_rng(seed)
@@ -265,11 +266,11 @@ def test_checkpoints_of_one_run_are_no_more_models():
             low, high = drawn.estimate(0, roc.auc(one, own), 1, 0.95).interval
             misses[copies] += not low <= 0.638 <= high
             widths.append(high - low)
-        assert drawn.independent == 6
+        assert drawn.training_sets.count == 6
         assert widths[1] == pytest.approx(widths[0], rel=0.3)
     assert max(misses.values()) <= 7
     alone = bootstrap(one[:4], own[:4], (0.1,), 200, np.random.default_rng(0), oracle=False)
-    assert (alone.independent, alone.over) == (1, "records")
+    assert (alone.training_sets.count, alone.over) == (1, "records")
     inside = int(own[0].sum())
     low, high = alone.estimate(len(FIXED), np.full(4, 1 / inside), inside, 0.95).interval
     exact = exact_interval(1, inside)

@@ -18,6 +18,7 @@ from reticent.auditing.intervals import area_interval, clopper_pearson, degenera
 from reticent.auditing.moments import Moments, share_interval
 from reticent.auditing.partition import MISSING, by_class, by_column
 from reticent.auditing.roc import auc, roc, tpr_at_fpr
+from reticent.auditing.training_sets import TrainingSets
 from reticent.data.membership import Membership
 from reticent.errors import InputError
 from reticent.findings.audit import Group, Grouping
@@ -90,7 +91,7 @@ def test_variances_of_areas_are_delongs(rounded):
 def test_the_difference_from_other_groups_has_their_variances_by_their_records():
     rng, records, chosen = np.random.default_rng(0), np.array([40, 100, 300]), np.arange(3)
     mean, each = rng.uniform(0.001, 0.002, 3), rng.uniform(0.002, 0.004, (4, 3))
-    area = Moments(0.7 + 0.2 * rng.random((4, 3)), each, mean, records, 4)
+    area = Moments(0.7 + 0.2 * rng.random((4, 3)), each, mean, records, TrainingSets.apart(4))
     gap, variance, _ = against_others(area, chosen)
     for g in chosen:
         rest = chosen != g

@@ -7,12 +7,12 @@ from scipy.stats import beta
 from reticent.auditing.bootstrap import crossed_variance
 from reticent.auditing.intervals import area_interval
 from reticent.auditing.moments import Moments, share_interval
+from reticent.auditing.training_sets import TrainingSets
 
 
 def moments(observed, each, mean, records=10):
-    return Moments(
-        np.array(observed)[:, None], np.array(each)[:, None], np.array([mean]), np.array([records]), len(observed)
-    )
+    values = np.array(observed)[:, None], np.array(each)[:, None], np.array([mean]), np.array([records])
+    return Moments(*values, TrainingSets.apart(len(observed)))
 
 
 def test_other_models_add_what_the_interaction_does_not_explain():

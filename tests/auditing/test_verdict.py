@@ -213,11 +213,14 @@ def test_checkpoints_of_few_runs_are_few_models_whatever_their_number():
         drawn = Redrawn(replicates=1000, over="models and records", training_sets=apart)
         return [made(models=24, **chance).with_(bootstrap=drawn)]
 
-    few = verdict(audits(2.4))
+    few = verdict(audits(3))
     assert (few.leak, few.reason) == ("cannot tell", "few-models")
-    assert "Some have nearly the same members, so that these models count as 2.4 in all intervals." in few.detail
-    assert "hardly known from 2.4: to exclude a leak, audit 5 or more." in few.detail
-    assert "Only 24 models, which count as 2.4, were audited: how much they differ is hardly known." in few.cannot_say
+    assert "They have 3 training sets: those of nearly the same members count as one." in few.detail
+    assert "hardly known from 3: to exclude a leak, audit 5 or more." in few.detail
+    assert (
+        "Only 24 models, which have 3 training sets, were audited: how much they differ is hardly known."
+        in few.cannot_say
+    )
     one = verdict(audits(1))
     told = "The 24 models have nearly the same members: how much another training run would differ is not known."
     assert told in one.cannot_say

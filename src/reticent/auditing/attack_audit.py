@@ -104,7 +104,7 @@ def audit_attack(
         bootstrap=Redrawn(
             replicates=drawn.replicates,
             over=drawn.over,
-            training_sets=None if drawn.independent == len(values) else drawn.independent,
+            training_sets=None if drawn.training_sets.count == len(values) else drawn.training_sets.count,
         ),
     )
 

@@ -10,10 +10,10 @@ is, so the interval keeps their shape (an AUC's is made of the variance alone) a
 
     V = var(mean over the same targets, records redrawn) + max(0, 2 s^2 - mean s*^2) / T,
 
-``s^2`` being the variance between targets and ``s*^2`` the same in a replicate. Where the T targets are of D training
-sets, as checkpoints of one run are, the second term is taken ``(T - 1) / (D - 1)`` times, as if those of one set were
-wholly alike. Whether models differ is seen from the spread of D alone, so Student's quantile with D - 1 degrees of
-freedom replaces the normal one, also where the second term comes out as 0: few targets often look alike by chance.
+``s^2`` being the variance between targets and ``s*^2`` the same in a replicate. Where some targets are of one training
+set, as checkpoints of one run are, the second term is larger (`TrainingSets.by_models`). Whether models differ is seen
+from the spread of D training sets alone, so Student's quantile with D - 1 degrees of freedom replaces the normal one,
+also where the second term comes out as 0: few targets often look alike by chance.
 (Satterthwaite's degrees by the share of the second term take that for knowledge: of five models that differ as much as
 records make them, 9 % of AUCs were above, or below, their interval on one side in place of 2.5 %, and 3 % in place of
 0.25 %.)
@@ -28,9 +28,9 @@ from scipy.special import ndtri, stdtrit
 
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
-from reticent.auditing.draws import by_models, independent
 from reticent.auditing.intervals import area_interval, degenerate, exact_interval, percentile, tail
 from reticent.auditing.sorted_scores import Ranked
+from reticent.auditing.training_sets import TrainingSets
 from reticent.auditing.weighted_roc import FIXED, Weights, rank, statistics
 from reticent.findings.numbers import ShareEstimate
 
@@ -61,17 +61,17 @@ class Bootstrap:
     Attributes:
         values: ``(B, T, S)``: replicate, target, statistic: as `FIXED`, then the rates.
         drawn: ``int64 (B, T)``, how often each replicate takes each target.
-        independent: how many targets are independent (`draws.independent`).
+        training_sets: what the targets count for.
     """
 
     values: Floats
     drawn: Ints
-    independent: float
+    training_sets: TrainingSets
 
     @property
     def over(self) -> str:
         """What was drawn again: "models and records", or "records" for targets of one training set."""
-        return "models and records" if self.independent > 1 else "records"
+        return "models and records" if self.training_sets.count > 1 else "records"
 
     @property
     def replicates(self) -> int:
@@ -92,7 +92,7 @@ class Bootstrap:
         spread = float(means.var(ddof=1))
         if spread <= NO_SPREAD:
             return ShareEstimate(mean=mean, std=std, interval=degenerate(mean, pairs, confidence))
-        found = crossed_variance(values, observed, self.independent)
+        found = crossed_variance(values, observed, self.training_sets)
         freedom = found.freedom if found.freedom < MANY else None
         if statistic == AREA:
             interval = area_interval(mean, found.total, freedom, pairs, confidence)
@@ -100,7 +100,9 @@ class Bootstrap:
         scale = (found.total / spread) ** 0.5 * found.student(confidence)
         low, high = percentile(mean + (means - means.mean()) * scale, confidence)
         interval = max(0.0, min(mean, float(low))), min(1.0, max(mean, float(high)))
-        if statistic >= len(FIXED) and self.independent == 1:  # Of a few hits alone, replicates lie on one side of 0.
+        if (
+            statistic >= len(FIXED) and self.training_sets.count == 1
+        ):  # Of a few hits alone, replicates lie on one side of 0.
             exact = exact_interval(round(mean * pairs), pairs, confidence)
             interval = min(interval[0], exact[0]), max(interval[1], exact[1])
         return ShareEstimate(mean=mean, std=std, interval=interval, freedom=freedom)
@@ -113,11 +115,11 @@ class Bootstrap:
 
 @dataclass(frozen=True)
 class Variance:
-    """The variance of a mean over targets, so many of them independent: of other records, and of other targets."""
+    """The variance of a mean over targets of so many training sets: of other records, and of other targets."""
 
     by_records: float
     by_models: float
-    targets: float
+    training_sets: int
 
     @property
     def total(self) -> float:
@@ -127,7 +129,7 @@ class Variance:
     @property
     def freedom(self) -> float:
         """Degrees of freedom of Student's law: those of a spread between targets; `MANY` for one target."""
-        return self.targets - 1.0 if self.targets > 1 else MANY
+        return self.training_sets - 1.0 if self.training_sets > 1 else MANY
 
     def student(self, confidence: float) -> float:
         """Divide Student's quantile by the normal one."""
@@ -135,17 +137,17 @@ class Variance:
         return float(stdtrit(self.freedom, alpha) / ndtri(alpha)) if self.freedom < MANY else 1.0
 
 
-def crossed_variance(values: Floats, observed: Floats, independent: float | None = None) -> Variance:
+def crossed_variance(values: Floats, observed: Floats, sets: TrainingSets | None = None) -> Variance:
     """Estimate the variance V of a mean over targets (see above), from replicates of the records.
 
-    From ``(B, T)`` replicates of the targets' statistics, and the statistics on the records as they are; so many of the
-    targets are `independent`, by default all.
+    From ``(B, T)`` replicates of the targets' statistics, and the statistics on the records as they are; by
+    default each target has a training set of its own.
     """
     targets, spread = len(observed), np.array(0.0)
     if targets > 1:
         spread = 2 * observed.var(ddof=1) - values.var(axis=1, ddof=1).mean()
-    apart = targets if independent is None else independent
-    return Variance(float(values.mean(axis=1).var(ddof=1)), float(by_models(spread, targets, apart)), apart)
+    sets = sets or TrainingSets.apart(targets)
+    return Variance(float(values.mean(axis=1).var(ddof=1)), float(sets.by_models(spread)), sets.count)
 
 
 def affordable(replicates: int, targets: int, records: int) -> int:
@@ -204,7 +206,7 @@ def bootstrap(
 
     values = _evaluated(scores, members, fprs, weights, thresholds, oracle=oracle, look=look)
     rng.bit_generator.state = ended.bit_generator.state
-    return Bootstrap(values, drawn, independent(members))
+    return Bootstrap(values, drawn, TrainingSets.of(members))
 
 
 def replicated(scores: Floats, members: Bools, fprs: tuple[float, ...], weights: Weights) -> Floats:

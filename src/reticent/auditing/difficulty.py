@@ -12,6 +12,7 @@ from scipy.special import ndtr, stdtrit
 from scipy.stats import rankdata
 
 from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing.training_sets import training_sets
 
 SOME = 16
 """Models whose answers are looked at."""
@@ -24,12 +25,13 @@ BLOCK = 2**14
 def difficulty(margins: Callable[[int], Floats], membership: Bools, targets: Ints) -> float | None:
     """Compute how well what a model says of its non-members tells the members of audited ones: an AUC.
 
-    `margins` gives one model's, ``(N,)``, by its row. A mean over pairs of models, of which those of the same members
-    count as one; None where chance explains it. Cost: at most 16 sorts of N margins, and as many passes over the
-    targets' membership.
+    `margins` gives one model's, ``(N,)``, by its row. A mean over pairs of models, of which those of nearly the same
+    members count as one; None where chance explains it. Cost: at most 16 sorts of N margins, and as many passes over
+    the targets' membership.
     """
-    _, first, same = np.unique(np.packbits(membership, axis=1), axis=0, return_index=True, return_inverse=True)
-    rows, judged = first[:SOME], np.unique(same.reshape(-1)[targets])
+    sets = training_sets(membership)
+    first = np.unique(sets, return_index=True)[1]
+    rows, judged = first[:SOME], np.unique(sets[targets])
     areas, variances = np.full((2, len(rows), len(judged)), np.nan)
     for at, row in enumerate(rows):
         outside = np.flatnonzero(~membership[row])

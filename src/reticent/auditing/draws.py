@@ -14,12 +14,11 @@ from scipy.stats import chi2
 
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.shares import together
-from reticent.data.membership import FAR, Membership, divided
+from reticent.auditing.training_sets import first, near
+from reticent.data.membership import Membership, divided
 
 LEVEL = 1e-4
 """How often models that hold equally many records but for chance are taken to differ."""
-SAMPLE = 2**12
-"""Records by which targets are compared."""
 ROUNDS, NEAR = 200, 1e-6
 """Of the fit of odds, at most, and by how much the last one moves them."""
 
@@ -52,12 +51,12 @@ class Draws:
         Chance drew units where these are audited: `by_unit` says which models hold them. Cost: that of
         `Membership.shared`.
         """
-        near = _near(membership if by_unit is None else by_unit)
-        first, of = _first(near)
-        opposite = near[np.arange(len(of)), first[of]] < 0
-        drawn = np.flatnonzero(divided(membership.matrix[first]))
-        odds = log_odds(_rows(membership.matrix, first[drawn]))
-        return cls(membership.matrix, first, of, opposite, drawn, odds)
+        found = near(membership if by_unit is None else by_unit)
+        leading, of = first(found)
+        opposite = found[np.arange(len(of)), leading[of]] < 0
+        drawn = np.flatnonzero(divided(membership.matrix[leading]))
+        odds = log_odds(_rows(membership.matrix, leading[drawn]))
+        return cls(membership.matrix, leading, of, opposite, drawn, odds)
 
     @property
     def repeated(self) -> bool:
@@ -134,56 +133,6 @@ class Draws:
         order, starts = self._order
         total = np.add.reduceat(np.where(chosen, margins, 0.0)[order], starts, axis=0)
         return np.asarray(total / np.maximum(np.add.reduceat(chosen[order], starts, axis=0, dtype=np.int64), 1))
-
-
-def _near(membership: Membership) -> Ints:
-    """Tell which models have the same members, or nearly, 1, and which nearly the opposite ones, -1: ``(M, M)``.
-
-    As `Membership.likeness` does, but that rows must be as like beyond what records in many models, or in few, make of
-    all rows: after the mean over models is taken from each record.
-    """
-    shared, known = membership.shared, divided(membership.matrix)
-    held = np.diagonal(shared)
-    mean, apart = shared.mean(axis=0), held - held.mean()
-    rest = shared - mean - mean[:, None] + mean.mean() - np.outer(apart, apart) / membership.records
-    deviation = np.sqrt(np.maximum(np.diagonal(rest), 0))
-    near = np.where(membership.likeness * rest > FAR * np.outer(deviation, deviation), membership.likeness, 0)
-    near[(shared == held) & (shared == held[:, None]) & np.outer(known, known)] = 1
-    np.fill_diagonal(near, 1)
-    return near
-
-
-def _first(near: Ints) -> tuple[Ints, Ints]:
-    """Put each model to the earliest that it is near, which is near no earlier one: these, and which is whose."""
-    first: list[int] = []
-    of = np.empty(len(near), dtype=np.int64)
-    for model, row in enumerate(near):
-        found = np.flatnonzero(row[first])
-        if not len(found):
-            first.append(model)
-        of[model] = found[0] if len(found) else len(first) - 1
-    return np.array(first), of
-
-
-def independent(members: Bools) -> float:
-    """Count targets ``(T, N)`` by their training sets: T of different ones, 1 of checkpoints of one run.
-
-    ``T^2 / sum n^2`` for n targets of nearly the same members (Kish, 1965), judged by at most `SAMPLE` records.
-    """
-    sample = members[:, :: -(-members.shape[1] // SAMPLE)]
-    sizes = np.bincount(_first(np.maximum(_near(Membership(sample)), 0))[1])
-    return float(len(members) ** 2 / (sizes**2).sum())
-
-
-def by_models(spread: Floats, targets: int, independent: float) -> Floats:
-    """Compute what other models add to the variance of a mean over T targets, from the variance between these.
-
-    ``max(0, spread) / T (T - 1) / (D - 1)`` where D are `independent`: those of one training set are taken to be wholly
-    alike, so that the spread sees only that of D. 0 where there is one.
-    """
-    if independent <= 1:
-        return np.zeros_like(spread)
-    return np.asarray(np.maximum(0.0, spread) / targets * ((targets - 1) / (independent - 1)))
 
 
 def _rows(matrix: Bools, rows: Ints) -> Bools:

@@ -113,7 +113,7 @@ def _seen(
     codes, count = partition.codes, len(partition.names)
     told = seen(scores, members, codes, count, fpr)
     inside, outside, area = told.inside, told.outside, told.area
-    few = FEWEST if len(members) > 1 else FEWEST_ALONE
+    few = FEWEST if area.sets.count > 1 else FEWEST_ALONE
     chosen = np.flatnonzero((inside.min(axis=0) >= few) & (outside.min(axis=0) >= few))
     shown: list[AreaShown | None] = [None] * count
     backwards: list[AreaBackwards | None] = [None] * count

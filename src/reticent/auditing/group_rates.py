@@ -14,10 +14,10 @@ import numpy as np
 
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
-from reticent.auditing.draws import independent
 from reticent.auditing.moments import Moments
 from reticent.auditing.roc import Point, curve
 from reticent.auditing.sorted_scores import Ranked
+from reticent.auditing.training_sets import TrainingSets
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ def seen(scores: Floats, members: Bools, codes: Ints, groups: int, fpr: float | 
     By each record's group, from 0 to G - 1, and at a rate over all records. Moments mean nothing where a target has
     fewer than two members or non-members. Cost: T sorts.
     """
-    parts, shape, apart = _Parts(codes, groups), (len(scores), groups), independent(members)
+    parts, shape, sets = _Parts(codes, groups), (len(scores), groups), TrainingSets.of(members)
     inside, area = np.empty(shape, dtype=np.int64), _Pooled(shape, len(codes))
     both = [_Thresholded(shape, len(codes)) for _ in range(2)] if fpr is not None else []
     points = []
@@ -67,8 +67,8 @@ def seen(scores: Floats, members: Bools, codes: Ints, groups: int, fpr: float | 
         if point is not None:
             points.append(point)
     records = parts.records
-    found, wrong = (one.moments(codes, records, apart) for one in both) if both else (None, None)
-    return Seen(inside, records - inside, area.moments(codes, records, apart), found, wrong, tuple(points))
+    found, wrong = (one.moments(codes, records, sets) for one in both) if both else (None, None)
+    return Seen(inside, records - inside, area.moments(codes, records, sets), found, wrong, tuple(points))
 
 
 class _Parts:
@@ -114,9 +114,9 @@ class _Pooled:
         self.each[t] = np.bincount(codes, told.influence**2, self.each.shape[1])
         self.total += told.influence
 
-    def moments(self, codes: Ints, records: Ints, apart: float) -> Moments:
+    def moments(self, codes: Ints, records: Ints, sets: TrainingSets) -> Moments:
         mean = np.bincount(codes, (self.total / len(self.each)) ** 2, self.each.shape[1]).astype(np.float64)
-        return Moments(self.observed, self.each, mean, records, apart)
+        return Moments(self.observed, self.each, mean, records, sets)
 
 
 class _Thresholded(_Pooled):
@@ -134,12 +134,12 @@ class _Thresholded(_Pooled):
         self.together[t] = np.bincount(codes, told.influence * moved.threshold, self.each.shape[1])
         self.threshold += moved.threshold
 
-    def moments(self, codes: Ints, records: Ints, apart: float) -> Moments:
+    def moments(self, codes: Ints, records: Ints, sets: TrainingSets) -> Moments:
         total, threshold, slope = self.total / len(self.each), self.threshold / len(self.each), self.slope
         both = np.bincount(codes, total**2 - 2 * slope[codes] * total * threshold, self.each.shape[1])
         mean = np.maximum(0.0, both + slope**2 * (threshold**2).sum())
         each = self.each + self.shared[:, None] * slope**2 - 2 * slope * self.together
-        return Moments(self.observed, np.maximum(0.0, each), mean, records, apart)
+        return Moments(self.observed, np.maximum(0.0, each), mean, records, sets)
 
 
 def _per_record(count: Ints) -> Floats:

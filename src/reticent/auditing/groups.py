@@ -178,7 +178,7 @@ def against_others(area: Moments, chosen: Ints) -> tuple[Floats, Floats, Floats]
     rest = _others(observed * weight) / others
     rest_each, rest_mean = _others(each * weight**2) / others**2, _others(mean * weight**2) / others**2
     records = area.records[chosen]
-    moments = Moments(observed - rest, each + rest_each, mean + rest_mean, records, area.independent)
+    moments = Moments(observed - rest, each + rest_each, mean + rest_mean, records, area.sets)
     variance = careful(area, chosen) + rest_mean + moments.by_models()
     return moments.value, variance, moments.freedom
 

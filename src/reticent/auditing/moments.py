@@ -17,8 +17,8 @@ import numpy as np
 from scipy.special import ndtri, stdtrit
 
 from reticent.arrays import Floats, Ints
-from reticent.auditing.draws import by_models
 from reticent.auditing.intervals import lower, tail, upper
+from reticent.auditing.training_sets import TrainingSets
 from reticent.findings.base import Interval
 
 
@@ -31,14 +31,14 @@ class Moments:
         each: ``(T, G)``, variance over records of every target's value, v_t.
         mean: ``(G,)``, variance over records of the mean over targets, v.
         records: ``(G,)``, how many records a group has.
-        independent: how many targets are independent (`draws.independent`).
+        sets: what the targets count for.
     """
 
     observed: Floats
     each: Floats
     mean: Floats
     records: Ints
-    independent: float
+    sets: TrainingSets
 
     @property
     def value(self) -> Floats:
@@ -59,7 +59,7 @@ class Moments:
         if targets == 1:
             return np.zeros(len(self.mean))
         interaction = targets / (targets - 1) * (self.each.mean(axis=0) - self.mean)
-        return by_models(self.observed.var(axis=0, ddof=1) - interaction, targets, self.independent)
+        return self.sets.by_models(self.observed.var(axis=0, ddof=1) - interaction)
 
     def variance(self) -> tuple[Floats, Floats]:
         """Return the variance of the mean, ``(G,)``, and its degrees of freedom."""
@@ -69,7 +69,7 @@ class Moments:
     def freedom(self) -> Floats:
         """Degrees of freedom of a variance over records and models, ``(G,)``; over records alone for one target."""
         known = np.maximum(1.0, self.records - 2.0)
-        return np.asarray(np.minimum(known, self.independent - 1)) if self.independent > 1 else known
+        return np.asarray(np.minimum(known, self.sets.count - 1)) if self.sets.count > 1 else known
 
 
 def share_interval(

@@ -23,11 +23,12 @@ from scipy.special import stdtr
 
 from reticent import scratch, threads
 from reticent.arrays import Bools, Floats, Ints
-from reticent.auditing.draws import Draws, independent
+from reticent.auditing.draws import Draws
 from reticent.auditing.exposure import Exposure, Masked
 from reticent.auditing.intervals import clopper_pearson
 from reticent.auditing.moments import Moments, share_interval
 from reticent.auditing.record_residuals import residuals
+from reticent.auditing.training_sets import TrainingSets
 from reticent.findings.numbers import ShareEstimate
 from reticent.findings.record_tests import RateOfTenth, RecordMethod, RecordRates
 from reticent.signals.matrix import Signals
@@ -94,7 +95,7 @@ def record_pvalues(
         compare(block.start, margins, rng.random(margins.shape))
     if ranked:
         return RecordPValues(RecordMethod.RANK, found, counts)
-    student, rate = scratch.zeros(found.shape), _Share(len(targets))
+    student, rate = scratch.zeros(found.shape), _Share(TrainingSets.apart(len(targets)))
 
     def students(at: int) -> tuple[Bools, Bools]:
         # Where the models agree to the last digit there is no law of margins, but their number.
@@ -162,8 +163,8 @@ def record_rates(tests: RecordPValues, members: Bools, exposed: Exposure, confid
 
     `exposed` is for the calibration by tenths. Cost: O(T N).
     """
-    apart = independent(members)
-    alarms, found, tenths = _Share(apart), _Share(apart), list(_tenths(exposed, apart))
+    sets = TrainingSets.of(members)
+    alarms, found, tenths = _Share(sets), _Share(sets), list(_tenths(exposed, sets))
     for p, own in scratch.rows(tests.p, members):
         known, called = ~np.isnan(p), p <= fpr
         outside = known & ~own
@@ -231,7 +232,7 @@ class _Tenth:
         return RateOfTenth(by=self.by, tenth=self.tenth, rate=rate, off=off)
 
 
-def _tenths(exposed: Exposure, apart: float) -> Iterator[_Tenth]:
+def _tenths(exposed: Exposure, sets: TrainingSets) -> Iterator[_Tenth]:
     ordered: tuple[tuple[Literal["exposure", "scale"], Masked], ...]
     ordered = ("exposure", exposed.exposure), ("scale", exposed.std_out)
     for by, values in ordered:
@@ -240,25 +241,14 @@ def _tenths(exposed: Exposure, apart: float) -> Iterator[_Tenth]:
             continue
         order = known[np.argsort(values.data[known], kind="stable")]
         for tenth, records in enumerate(np.array_split(order, 10), start=1):
-            yield _Tenth(by, tenth, records, _Share(apart))
-
-
-def share(called: Bools, counted: Bools, confidence: float) -> ShareEstimate:
-    """Average over T targets the share of those counted that are called, with an interval over models and records.
-
-    The variance is that of a crossed design (`moments`).
-    """
-    found = _Share(len(called))
-    for row in zip(called, counted, strict=True):
-        found.add(*row)
-    return found.estimate(confidence)
+            yield _Tenth(by, tenth, records, _Share(sets))
 
 
 class _Share:
-    """A share and its moments, one target after the other, of which so many are independent."""
+    """A share and its moments, one target after the other."""
 
-    def __init__(self, independent: float) -> None:
-        self._independent = independent
+    def __init__(self, sets: TrainingSets) -> None:
+        self._sets = sets
         self._observed: list[float] = []
         self._each: list[float] = []
         self._size = 0
@@ -281,7 +271,7 @@ class _Share:
         observed, each = np.array([self._observed]).T, np.array([self._each]).T
         mean = np.array([np.sum((self._total / len(observed)) ** 2)])
         records = np.array([int(np.sum(self._counted))])
-        moments = Moments(observed, each, mean, records, self._independent)
+        moments = Moments(observed, each, mean, records, self._sets)
         variance, free = moments.variance()
         value, sizes = float(moments.value[0]), (int(max(1, records[0])), max(1, self._size))
         ends = share_interval(value, float(variance[0]), float(free[0]), sizes, confidence)

@@ -4,6 +4,7 @@ import numpy as np
 from scipy.stats import binom
 
 from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing.training_sets import training_sets
 from reticent.data.membership import divided
 
 FAR = 3.5
@@ -21,9 +22,11 @@ def shares(membership: Bools, records: Bools | Ints) -> tuple[float, float] | No
     record, or for a person: records in the same models count as one, but for those that are so by chance, as often as
     the sets of equally many models come up unequally. How many records are in how many models is held against coins at
     every level: what they are in beyond it, on average (in convex order). Records in equally many models spread less.
-    Models of the same members count as one.
+    Models of nearly the same members count as one.
     """
-    membership = np.unique(membership[divided(membership)], axis=0)
+    membership = membership[divided(membership)]
+    if len(membership):
+        membership = membership[np.unique(training_sets(membership), return_index=True)[1]]
     membership, models = membership[:, records], len(membership)
     held = np.add.reduce(membership, axis=0, dtype=np.int64)
     seen, counts = np.bincount(held, minlength=models + 1), np.arange(models + 1)

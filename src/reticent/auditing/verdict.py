@@ -37,7 +37,7 @@ from dataclasses import dataclass, replace
 from reticent.auditing.intervals import tail, widened
 from reticent.auditing.roc import threshold_rate
 from reticent.errors import InputError
-from reticent.findings.attack import Audit, TargetAudit
+from reticent.findings.attack import Audit
 from reticent.findings.audit import ExposureCount, Leak, Reason, Unequal, Verdict
 from reticent.findings.base import Interval
 from reticent.findings.group_limits import ExposedGroup
@@ -60,14 +60,18 @@ ENOUGH_WORSE = 8
 """Models that all do worse on members hardly do so by chance."""
 
 
-def too_few(models: float) -> bool:
+def too_few(models: int) -> bool:
     """Tell whether models are several, and so few that their spread is hardly known."""
     return 1 < models < ENOUGH_TARGETS
 
 
-def unsure(targets: Sequence[TargetAudit]) -> bool:
-    """Tell whether one model was audited, with so few records that no interval over them can be relied on."""
-    return len(targets) == 1 and min(targets[0].members, targets[0].non_members) < FEWEST
+def unsure(audit: Audit) -> bool:
+    """Tell whether one model was audited, with so few records that no interval over them can be relied on.
+
+    So are models of one training set.
+    """
+    fewest = min((min(one.members, one.non_members) for one in audit.targets), default=FEWEST)
+    return audit.training_sets == 1 and fewest < FEWEST
 
 
 def may_show(audits: Sequence[Audit], *, drawn: bool, unequal: bool = False) -> frozenset[str]:
@@ -116,7 +120,7 @@ class _Judged:
     @property
     def enough(self) -> bool:
         """Whether an interval over records alone can be relied on."""
-        return not unsure(self.audit.targets)
+        return not unsure(self.audit)
 
     @property
     def by_auc(self) -> bool:
@@ -361,7 +365,6 @@ def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:
     shift = judged[0].audit.excess is not None
     if any(attack.found for attack in judged):
         return Leak.FOUND, Reason.MORE_THAN_SHIFT if shift else Reason.MORE_THAN_CHANCE
-    targets = judged[0].audit.targets
     if any(attack.backwards for attack in judged):
         return Leak.CANNOT_TELL, Reason.BACKWARDS
     if _tied(judged):
@@ -369,7 +372,7 @@ def _leak(judged: Sequence[_Judged]) -> tuple[Leak, Reason]:
     if all(attack.excluded for attack in judged):
         compared = any(attack.audit.strong for attack in judged)
         return (Leak.NOT_FOUND, Reason.EXCLUDED) if compared else (Leak.CANNOT_TELL, Reason.WEAK_ATTACKS)
-    if unsure(targets):
+    if unsure(judged[0].audit):
         return Leak.CANNOT_TELL, Reason.FEW_RECORDS
     if shift:
         return Leak.CANNOT_TELL, Reason.UNCOMPARED if any(attack.more for attack in judged) else Reason.SHIFT

@@ -79,13 +79,18 @@ class Membership:
         """
         models, records = self.matrix.shape
         share = np.diagonal(self.shared) / records
-        variance = share * (1 - share)
-        product = np.outer(variance, variance)
-        told = np.sqrt(np.where(product > 0, product, np.inf))  # A row of one kind is like no other.
-        correlation = (self.shared / records - np.outer(share, share)) / told
-        least = np.where(np.isinf(told), 1.0, np.minimum.outer(variance, variance))
-        far = np.abs(correlation) > np.maximum(FAR, 1 / max(1, models - 1) + CHANCE / np.sqrt(4 * least * records))
-        return np.where(far, np.sign(correlation), 0).astype(np.int8)
+        least = np.minimum.outer(share * (1 - share), share * (1 - share))
+        chance = 1 / max(1, models - 1) + CHANCE / np.sqrt(4 * np.where(least > 0, least, 1.0) * records)
+        far = np.abs(self.correlation) > np.maximum(FAR, chance)
+        return np.where(far, np.sign(self.correlation), 0).astype(np.int8)
+
+    @cached_property
+    def correlation(self) -> NDArray[np.float64]:
+        """Correlation of the rows of two models ``(M, M)``; 0 where one holds none of the records, or all."""
+        share = np.diagonal(self.shared) / self.records
+        product = np.outer(share * (1 - share), share * (1 - share))
+        told = np.sqrt(np.where(product > 0, product, np.inf))
+        return np.asarray((self.shared / self.records - np.outer(share, share)) / told)
 
     @classmethod
     def draw(cls, models: int, records: int, seed: int) -> "Membership":

@@ -98,9 +98,8 @@ class Redrawn(Finding):
     replicates: Count
     over: str
     "What was redrawn."
-    training_sets: Annotated[Number | None, LeftOut] = None
-    """Only where some targets have nearly the same members, as checkpoints of one run: as how many they count, the
-    square of their number over the sum of squares of how many have each."""
+    training_sets: Annotated[Count | None, LeftOut] = None
+    "How many training sets the targets have: only where some have nearly the same members, as checkpoints of one run."
 
 
 class Audit(Finding):
@@ -138,8 +137,8 @@ class Audit(Finding):
     "Only of attacks that claim false-positive rates: how far they hold on non-members of the audit."
 
     @property
-    def training_sets(self) -> float:
-        """As how many targets count, of which some may be of one training set."""
+    def training_sets(self) -> int:
+        """How many training sets the targets have, of which some may have nearly the same members."""
         apart = None if self.bootstrap is None else self.bootstrap.training_sets
         return len(self.targets) if apart is None else apart
 

@@ -99,11 +99,11 @@ class Outputs:
         """Refuse labels of another number of records than the answers of a name and the membership are of."""
         given = self.membership.matrix if isinstance(self.membership, Membership) else self.membership
         said, known = array(getattr(self, name), name).shape[:2], array(given, "membership").shape
-        labels = len(array(self.labels, "labels"))
-        if len(known) == 2 and said == known and labels not in known:
+        labels = array(self.labels, "labels").shape[:1]
+        if len(known) == 2 and said == known and labels and labels[0] not in known:
             raise ShapeError(
                 f"labels: expected one for each of the {known[1]:,} records that membership and {name} have, got "
-                f"{labels:,}"
+                f"{labels[0]:,}"
             )
 
 

@@ -76,9 +76,9 @@ def enough(found: ExposureCount) -> int:
 
 def _impossible(found: ExposureCount) -> str:
     """Say that no record can be counted, whatever its margins, and from how many models on one could."""
-    models, of = found.models or 0, " of different training sets" if found.copies else ""
+    models, that = found.models or 0, " that count" if found.copies else ""
     return (
-        f"{plural(models, 'model')}{of} {agree(models, 'is', 'are')} too few to show that a single record leaks: among "
-        f"{found.records:,} records, one may look exposed by chance. At least {enough(found)} models are needed, half "
-        "of them trained on each record. Single records may leak all the same."
+        f"{plural(models, 'model')}{that} {agree(models, 'is', 'are')} too few to show that a single record leaks: "
+        f"among {found.records:,} records, one may look exposed by chance. At least {enough(found)} models{that} are "
+        "needed, half of them trained on each record. Single records may leak all the same."
     )

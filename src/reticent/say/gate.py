@@ -221,10 +221,9 @@ def low_confidence(confidence: float, enough: float) -> str:
     )
 
 
-def few_models(count: float, enough: int) -> str:
+def few_models(count: int, enough: int) -> str:
     """Say that little is known from few models."""
-    models = plain(round(count, 1))
-    return f"{models} models were audited: how much models differ is hardly known from so few; audit {enough} or more"
+    return f"{count} models were audited: how much models differ is hardly known from so few; audit {enough} or more"
 
 
 def epsilon_above(lower: float, limit: float, confidence: float | None) -> str:

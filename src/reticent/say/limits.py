@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from reticent.auditing.verdict import ENOUGH_FALSE_POSITIVES, ENOUGH_TARGETS, FEWEST
 from reticent.findings.attack import Audit
 from reticent.findings.audit import Leak, Reason, Verdict
-from reticent.rounding import level, percent, plain
+from reticent.rounding import level, percent
 from reticent.say.grammar import agree, listed, plural
 from reticent.say.population import BEYOND_CHANCE
 
@@ -34,12 +34,12 @@ OPEN = {
 
 def of(said: Verdict, best: Audit) -> list[str]:
     """List what a verdict leaves open; `best` is the audit of its attack."""
-    lines, models, apart = unresolved(best), len(best.targets), best.training_sets
-    if apart == 1:
+    lines, models, sets = unresolved(best), len(best.targets), best.training_sets
+    if sets == 1:
         what = "One model was audited" if models == 1 else f"The {models} models have nearly the same members"
         lines.append(f"{what}: how much another training run would differ is not known.")
-    elif apart < ENOUGH_TARGETS:
-        of = "" if apart == models else f", which count as {plain(round(apart, 1))},"
+    elif sets < ENOUGH_TARGETS:
+        of = "" if sets == models else f", which have {sets} training sets,"
         lines.append(f"Only {models} models{of} were audited: how much they differ is hardly known.")
     if said.leak is Leak.CANNOT_TELL and said.reason in OPEN:
         lines.append(OPEN[said.reason])

@@ -13,7 +13,7 @@ from reticent.findings.attack import Audit
 from reticent.findings.audit import AuditDocument, ExposureCount, Leak, Reason, Verdict
 from reticent.findings.numbers import OverallRate, Statistic
 from reticent.findings.population import Population
-from reticent.rounding import around, decimals, fraction, joined, level, percent, percent_beside, plain
+from reticent.rounding import around, decimals, fraction, joined, level, percent, percent_beside
 from reticent.say import blind, exposed_group, exposure, limits
 from reticent.say.grammar import agree, alarms, listed, plural
 from reticent.say.grammar import sentence as ended
@@ -299,12 +299,12 @@ def _basis(said: Verdict, best: Audit, audits: Sequence[Audit]) -> list[str]:
         f"Measured on {plural(len(targets), 'model')}{comma} {each} {plural(members, 'member')} and "
         f"{plural(others, 'non-member')}."
     )
-    apart = plain(round(best.training_sets, 1))
-    if best.training_sets < len(targets):
-        lines.append(f"Some have nearly the same members, so that these models count as {apart} in all intervals.")
-    if too_few(best.training_sets):
+    sets = best.training_sets
+    if sets < len(targets):
+        lines.append(f"They have {plural(sets, 'training set')}: those of nearly the same members count as one.")
+    if too_few(sets):
         lines.append(
-            f"How much models differ is hardly known from {apart}: to exclude a leak, audit {ENOUGH_TARGETS} or more."
+            f"How much models differ is hardly known from {sets}: to exclude a leak, audit {ENOUGH_TARGETS} or more."
         )
     return lines
 

@@ -9,8 +9,8 @@ from reticent.arrays import Bools, Floats
 from reticent.auditing.blind.baseline import FOLDS, Baseline, Told
 from reticent.auditing.bootstrap import Variance, affordable, crossed_variance, poisson, replicated
 from reticent.auditing.comparison.paired import difference
-from reticent.auditing.draws import independent
 from reticent.auditing.roc import allowed, auc, tpr_at_fpr
+from reticent.auditing.training_sets import TrainingSets
 from reticent.auditing.weighted_roc import FIXED
 from reticent.findings.blind import Excess, ExcessRate
 from reticent.findings.numbers import PairedDifference
@@ -34,7 +34,7 @@ class Beyond:
         fewest = int((~self._members).sum(axis=1).min())
         self._fprs = tuple(fpr for fpr in fprs if allowed(fpr, fewest))
         targets, records = self._members.shape
-        self._independent = independent(self._members)
+        self._sets = TrainingSets.of(self._members)
         self._weights = poisson(rng, (records, affordable(replicates, targets, records)))
         ranks = np.stack([_ranks(one) for one in blind.told])
         self._rates = _rates(ranks, self._members, self._fprs)
@@ -74,10 +74,10 @@ class Beyond:
         own = self._values[:, :, statistic]
         each = values[:, :, statistic] - own
         each = np.where(np.isnan(each), observed, each)
-        variance = crossed_variance(each, observed, self._independent)
+        variance = crossed_variance(each, observed, self._sets)
         known = own[~np.isnan(own).all(axis=1)]  # In a redraw of few records a fold may have no non-member left.
         trained = float(np.nanmean(known, axis=1).var(ddof=1)) * FOLDS / (FOLDS - 1)
-        variance = Variance(variance.by_records + trained, variance.by_models, variance.targets)
+        variance = Variance(variance.by_records + trained, variance.by_models, variance.training_sets)
         pairs = int(min(self._members.sum(axis=1).min(), (~self._members).sum(axis=1).min()))
         return difference(observed, variance, pairs, confidence)
 

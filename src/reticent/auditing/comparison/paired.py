@@ -11,8 +11,8 @@ from scipy.special import stdtr, stdtrit
 
 from reticent.arrays import Bools, Floats
 from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, Variance, crossed_variance
-from reticent.auditing.draws import by_models, independent
 from reticent.auditing.intervals import degenerate, tail
+from reticent.auditing.training_sets import TrainingSets
 from reticent.findings.numbers import PairedDifference
 
 
@@ -46,7 +46,7 @@ def bootstrapped(
     (one, at_one), (two, at_two) = first, second
     values = one.replicated(statistic, at_one) - two.replicated(statistic, at_two)
     observed = at_one - at_two
-    return difference(observed, crossed_variance(values, observed, one.independent), pairs, confidence)
+    return difference(observed, crossed_variance(values, observed, one.training_sets), pairs, confidence)
 
 
 def over_records(first: Bools, second: Bools, counted: Bools, confidence: float) -> PairedDifference:
@@ -69,5 +69,5 @@ def crossed(given: Floats, counted: Bools) -> tuple[Floats, Variance]:
     targets, shared, spread = len(observed), influence.mean(axis=0), np.array(0.0)
     if targets > 1:
         spread = observed.var(ddof=1) - ((influence - shared) ** 2).sum() / (targets - 1)
-    apart = independent(counted)
-    return observed, Variance(float((shared**2).sum()), float(by_models(spread, targets, apart)), apart)
+    sets = TrainingSets.of(counted)
+    return observed, Variance(float((shared**2).sum()), float(sets.by_models(spread)), sets.count)

@@ -155,4 +155,4 @@ def test_a_driver_that_is_asked_to_end_says_so(cluster, folder):
     until(folder, 1, process)
     process.terminate()
     _, err = process.communicate(timeout=120)
-    assert (process.returncode, "reticent: ended by SIGTERM; finished models are kept" in err) == (143, True)
+    assert (process.returncode, "reticent: ended by SIGTERM; finished models are kept" in err) == (143, True), err

@@ -37,7 +37,7 @@ def results(
         ReticentError: a node cannot make models; it would take one task after the other in vain.
     """
     ray = _ray()
-    with _connected(ray, address), store.marked() as mark:
+    with _connected(ray, address) as ours, store.marked() as mark:
         gpus = 1 / workers if device == "cuda" else 0
         _check_able(ray, gpu=gpus > 0)
         # Pickled here, since what Ray unpickles may not be written to, and a node compares its versions first.
@@ -53,7 +53,8 @@ def results(
                 for ref in done:
                     yield from _results(ray, ref, left.pop(ref), store)
         finally:
-            for ref in left:
+            # Leaving the cluster ends our tasks; Ray aborts the process if one that is cancelled ends just then.
+            for ref in left if not ours else ():
                 ray.cancel(ref, force=True)
 
 
@@ -68,13 +69,13 @@ def _ray() -> Any:
 
 
 @contextmanager
-def _connected(ray: Any, address: str | None) -> Iterator[None]:
-    """Connect to a cluster, unless this process already is, and say it if that fails."""
+def _connected(ray: Any, address: str | None) -> Iterator[bool]:
+    """Connect to a cluster, unless this process already is, and say it if that fails; tells whether we did."""
     ours = not ray.is_initialized()
     if ours:
         _connect(ray, address)
     try:
-        yield
+        yield ours
     except ray.exceptions.RayError as error:
         raise ModelError(
             f"the Ray cluster failed ({_line(error)}): finished models are kept; run the same command again"

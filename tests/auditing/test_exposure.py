@@ -173,7 +173,8 @@ def test_memorisation_of_a_record_that_is_never_out_is_none():
 
 def test_a_constant_record_has_no_memorisation_and_no_exposure():
     signals = Signals.from_margins(np.full((4, 3), 3.0), [0, 1, 0])
-    found = exposure(signals, np.array([[1, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]]) > 0)
+    matrix = np.array([[1, 0, 1], [1, 0, 0], [0, 1, 1], [0, 1, 0]]) > 0
+    found = exposure(signals, matrix, alone(matrix))
     assert found.memorisation.tolist() == found.memorisation_soft.tolist() == [0, 0, 0]
     assert found.exposure.tolist() == found.distance.tolist() == [None, None, None]
     told = exposed(found)
@@ -498,4 +499,4 @@ def test_models_of_the_same_members_are_said_to_count_as_one():
         "that were not. Models that were trained on nearly the same records, or on nearly all the others, count as one "
         "here: 15 models add to one that is counted."
     )
-    assert "copies" not in exposed(exposure(signals, membership)).model_dump()
+    assert "copies" not in exposed(exposure(*case(models=6, records=60, seed=1))).model_dump()

@@ -21,6 +21,7 @@ def test_models_are_counted_by_their_training_sets():
     assert counted(six) == counted(six.repeat(4, axis=0)) == counted(np.tile(six, (100, 1))) == 6
     assert counted(np.vstack([six, ~six])) == 12
     assert counted(six[:1].repeat(3, axis=0)) == counted(six[:1]) == 1
+    assert counted(np.ones((3, 50), bool)) == 3
     assert TrainingSets.of(six.repeat(4, axis=0)) == TrainingSets(24, 6, 6.0)
 
 

@@ -54,10 +54,16 @@ class TrainingSets:
 
 
 def training_sets(membership: Bools) -> Ints:
-    """Number the training set of each model, from 0: ``(T,)`` of membership ``(T, N)``."""
-    same = np.unique(np.packbits(membership, axis=1), axis=0, return_inverse=True)[1].reshape(-1)
+    """Number the training set of each model, from 0: ``(T,)`` of membership ``(T, N)``.
+
+    A model that holds none of the records, or all, has one of its own.
+    """
+    rows, known = (
+        np.unique(np.packbits(membership, axis=1), axis=0, return_inverse=True)[1].ravel(),
+        divided(membership),
+    )
     sample = membership[:, :: -(-membership.shape[1] // SAMPLE)]
-    return first(np.maximum(near(Membership(sample)), same[:, None] == same))[1]
+    return first(np.maximum(near(Membership(sample)), (rows[:, None] == rows) & known))[1]
 
 
 def near(membership: Membership) -> Ints:

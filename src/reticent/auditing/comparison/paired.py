@@ -69,5 +69,5 @@ def crossed(given: Floats, counted: Bools) -> tuple[Floats, Variance]:
     targets, shared, spread = len(observed), influence.mean(axis=0), np.array(0.0)
     if targets > 1:
         spread = observed.var(ddof=1) - ((influence - shared) ** 2).sum() / (targets - 1)
-    sets = TrainingSets.of(counted)
+    sets = TrainingSets.apart(targets)
     return observed, Variance(float((shared**2).sum()), float(sets.by_models(spread)), sets.count)

@@ -488,6 +488,14 @@ def test_without_a_trace_the_probability_is_one_half():
     assert expit(ratios)[~members].mean() == pytest.approx(0.5, abs=0.01)
 
 
+def test_models_that_hold_all_or_none_were_in_no_draw_and_test_nothing():
+    matrix = np.repeat([True, True, False, False], 5).reshape(4, 5)
+    found = exposure(Signals.from_margins(np.random.default_rng(0).normal(size=(4, 5)), np.zeros(5, int), 2), matrix)
+    assert found.distance.count() == 5
+    assert found.distance_p.count() == found.distance_p_corrected.count() == 0
+    assert exposed(found).exposed == 0
+
+
 def test_models_of_the_same_members_are_said_to_count_as_one():
     signals, membership = case(models=2, records=60, seed=1)
     table = np.asarray(signals.margins[:, 0:60])[:, :, 0].repeat(8, axis=0)
@@ -497,6 +505,6 @@ def test_models_of_the_same_members_are_said_to_count_as_one():
     assert told.sentence == (
         "No single record is judged: that takes at least three models, some that were trained on the record and some "
         "that were not. Models that were trained on nearly the same records, or on nearly all the others, count as one "
-        "here: 15 models add to one that is counted."
+        "here, which takes 15 models off the count."
     )
     assert "copies" not in exposed(exposure(*case(models=6, records=60, seed=1))).model_dump()

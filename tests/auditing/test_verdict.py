@@ -242,6 +242,13 @@ def test_one_model_with_few_records_is_not_judged(members, leak):
         assert "No attack did better" not in said.detail
 
 
+def test_checkpoints_of_one_run_with_few_records_are_not_judged_either():
+    drawn = Redrawn(replicates=1000, over="records", training_sets=1)
+    few = made(models=4).with_(bootstrap=drawn, targets=(target(8, 8, ()),) * 4)
+    assert verdict([few]).reason == "few-records"
+    assert verdict([few.with_(bootstrap=None)]).leak == "found"
+
+
 def test_attacks_that_compare_no_models_exclude_nothing():
     chance = {"area": (0.5, 0.49, 0.51), "tpr": (0.01, 0.008, 0.013)}
     weak = made("loss", **chance).with_(strong=False)

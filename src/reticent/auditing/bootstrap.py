@@ -13,10 +13,9 @@ is, so the interval keeps their shape (an AUC's is made of the variance alone) a
 ``s^2`` being the variance between targets and ``s*^2`` the same in a replicate. Where some targets are of one training
 set, as checkpoints of one run are, the second term is larger (`TrainingSets.by_models`). Whether models differ is seen
 from the spread of D training sets alone, so Student's quantile with D - 1 degrees of freedom replaces the normal one,
-also where the second term comes out as 0: few targets often look alike by chance.
-(Satterthwaite's degrees by the share of the second term take that for knowledge: of five models that differ as much as
-records make them, 9 % of AUCs were above, or below, their interval on one side in place of 2.5 %, and 3 % in place of
-0.25 %.)
+also where the second term comes out as 0: few targets often look alike by chance. (Satterthwaite's degrees by the
+share of the second term take that for knowledge: of five models that differ as much as records make them, 9 % of AUCs
+were above, or below, their interval on one side in place of 2.5 %, and 3 % in place of 0.25 %.)
 """
 
 import copy
@@ -100,9 +99,8 @@ class Bootstrap:
         scale = (found.total / spread) ** 0.5 * found.student(confidence)
         low, high = percentile(mean + (means - means.mean()) * scale, confidence)
         interval = max(0.0, min(mean, float(low))), min(1.0, max(mean, float(high)))
-        if (
-            statistic >= len(FIXED) and self.training_sets.count == 1
-        ):  # Of a few hits alone, replicates lie on one side of 0.
+        # Of a few hits alone, replicates lie on one side of 0.
+        if statistic >= len(FIXED) and self.training_sets.count == 1:
             exact = exact_interval(round(mean * pairs), pairs, confidence)
             interval = min(interval[0], exact[0]), max(interval[1], exact[1])
         return ShareEstimate(mean=mean, std=std, interval=interval, freedom=freedom)
@@ -140,8 +138,8 @@ class Variance:
 def crossed_variance(values: Floats, observed: Floats, sets: TrainingSets | None = None) -> Variance:
     """Estimate the variance V of a mean over targets (see above), from replicates of the records.
 
-    From ``(B, T)`` replicates of the targets' statistics, and the statistics on the records as they are; by
-    default each target has a training set of its own.
+    From ``(B, T)`` replicates of the targets' statistics, and the statistics on the records as they are; by default
+    each target has a training set of its own.
     """
     targets, spread = len(observed), np.array(0.0)
     if targets > 1:

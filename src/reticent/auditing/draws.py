@@ -14,7 +14,7 @@ from scipy.stats import chi2
 
 from reticent.arrays import Bools, Floats, Ints
 from reticent.auditing.shares import together
-from reticent.auditing.training_sets import first, near
+from reticent.auditing.training_sets import grouped, near
 from reticent.data.membership import Membership, divided
 
 LEVEL = 1e-4
@@ -52,11 +52,11 @@ class Draws:
         `Membership.shared`.
         """
         found = near(membership if by_unit is None else by_unit)
-        leading, of = first(found)
-        opposite = found[np.arange(len(of)), leading[of]] < 0
-        drawn = np.flatnonzero(divided(membership.matrix[leading]))
-        odds = log_odds(_rows(membership.matrix, leading[drawn]))
-        return cls(membership.matrix, leading, of, opposite, drawn, odds)
+        first, of = grouped(found)
+        opposite = found[np.arange(len(of)), first[of]] < 0
+        drawn = np.flatnonzero(divided(membership.matrix[first]))
+        odds = log_odds(_rows(membership.matrix, first[drawn]))
+        return cls(membership.matrix, first, of, opposite, drawn, odds)
 
     @property
     def repeated(self) -> bool:
@@ -67,6 +67,11 @@ class Draws:
     def membership(self) -> Bools:
         """Which draws were trained on which records, as their first models were: ``(D, N)``."""
         return _rows(self.matrix, self.first)
+
+    @property
+    def drawn_membership(self) -> Bools:
+        """The same of those that were drawn ``(d, N)``."""
+        return _rows(self.matrix, self.first[self.drawn])
 
     @property
     def by_draw(self) -> Bools:

@@ -28,7 +28,7 @@ models agree. `memorisation_soft` has the probability of the true label in place
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -128,15 +128,14 @@ def exposure(signals: Signals, membership: Membership | Bools, draws: Draws | No
     counts = (draws.count(matrix), draws.count(~matrix)) if draws.repeated else (one.count, other.count)
     distances = _distances(one, other, *counts)
     if draws.repeated:
-        apart = _groups(signals, draws.membership, draws.margins)
+        apart = _groups(signals, draws.membership, draws)
         distances["distance"] = _distances(*apart, *(group.count for group in apart))["distance"]
     sets = permutation_test.Sets.of(draws.log_odds)
-    among = draws.membership if len(draws.drawn) == len(draws.first) else draws.membership[draws.drawn]
     return Exposure(
         label=signals.labels,
         models=signals.models,
         draws=(len(draws.first), len(draws.drawn)),
-        memberships=-sets.log_least(among.sum(axis=0)),
+        memberships=-sets.log_least(draws.drawn_membership.sum(axis=0)),
         k_in=one.count,
         k_out=other.count,
         mean_in=_masked(one.margin, one.count > 0),
@@ -144,7 +143,7 @@ def exposure(signals: Signals, membership: Membership | Bools, draws: Draws | No
         std_in=one.deviation,
         std_out=other.deviation,
         **distances,
-        **_tests(signals, among, draws, sets, distances["distance"]),
+        **_tests(signals, draws, sets, distances["distance"]),
         **_memorisation(signals, matrix, (one.count, other.count), counts),
         **_soft(one, other, counts),
     )
@@ -189,20 +188,19 @@ class _Group:
         return _masked(np.sqrt(self.margin_squares / np.maximum(self.count - 1, 1)), self.count > 1)
 
 
-def _groups(
-    signals: Signals, inside: Bools, joined: Callable[[Floats, slice], Floats] = lambda margins, _: margins
-) -> tuple[_Group, _Group]:
+def _groups(signals: Signals, inside: Bools, draws: Draws | None = None) -> tuple[_Group, _Group]:
     """Go once through the margins, by blocks of records, for the IN models and the OUT models of each.
 
-    `joined` makes of the models' margins of a block those of the rows of `inside`.
+    Or for the draws: of these, a margin stands for no probability.
     """
     trained = inside.sum(axis=0, dtype=np.int64)
     counts = trained, len(inside) - trained
-    moments = np.empty((2, 2, 2, signals.records))
+    moments = np.zeros((2, 2, 2, signals.records))
 
     def seen(block: slice) -> None:
-        margins = joined(np.asarray(signals.plain(block), np.float64), block)
-        for i, values in enumerate((margins, np.exp(log_probability(margins)))):
+        margins = np.asarray(signals.plain(block), np.float64)
+        told = (margins, np.exp(log_probability(margins))) if draws is None else (draws.margins(margins, block),)
+        for i, values in enumerate(told):
             for group, chosen in enumerate((inside[:, block], ~inside[:, block])):
                 mean = np.where(chosen, values, 0.0).sum(axis=0) / np.maximum(counts[group][block], 1)
                 squares = np.where(chosen, (values - mean) ** 2, 0.0).sum(axis=0)
@@ -239,16 +237,14 @@ def _distances(one: _Group, other: _Group, k_in: Ints, k_out: Ints) -> dict[str,
     }
 
 
-def _tests(
-    signals: Signals, inside: Bools, draws: Draws, sets: permutation_test.Sets, distance: Masked
-) -> dict[str, Masked]:
+def _tests(signals: Signals, draws: Draws, sets: permutation_test.Sets, distance: Masked) -> dict[str, Masked]:
     """Test each distance by Student's law and, where that could count, by the exact one; correct for their number.
 
-    The exact one is of the models that were drawn, `inside` being theirs.
+    The exact one is of the models that were drawn.
     """
-    tested = ~np.ma.getmaskarray(distance)
+    tested, inside = ~np.ma.getmaskarray(distance), draws.drawn_membership
     if not len(inside):
-        return dict.fromkeys(("distance_p", "distance_p_corrected"), _masked(np.ones(len(tested)), tested & False))
+        return dict.fromkeys(("distance_p", "distance_p_corrected"), _masked(distance.data, np.zeros_like(tested)))
     student = stdtr(max(len(draws.first) - 2, 1), -distance.data)
     plain = np.where(tested, np.maximum(student, np.exp(sets.log_chance(inside))), 1.0)
     p = plain.copy()

@@ -58,12 +58,10 @@ def training_sets(membership: Bools) -> Ints:
 
     A model that holds none of the records, or all, has one of its own.
     """
-    rows, known = (
-        np.unique(np.packbits(membership, axis=1), axis=0, return_inverse=True)[1].ravel(),
-        divided(membership),
-    )
+    known, packed = divided(membership), np.packbits(membership, axis=1)
+    rows = np.unique(packed, axis=0, return_inverse=True)[1].reshape(-1)
     sample = membership[:, :: -(-membership.shape[1] // SAMPLE)]
-    return first(np.maximum(near(Membership(sample)), (rows[:, None] == rows) & known))[1]
+    return grouped(np.maximum(near(Membership(sample)), (rows[:, None] == rows) & known))[1]
 
 
 def near(membership: Membership) -> Ints:
@@ -88,7 +86,7 @@ def near(membership: Membership) -> Ints:
     return found
 
 
-def first(found: Ints) -> tuple[Ints, Ints]:
+def grouped(found: Ints) -> tuple[Ints, Ints]:
     """Put each model to the earliest that it is near, which is near no earlier one: these, and which is whose."""
     chosen: list[int] = []
     of = np.empty(len(found), dtype=np.int64)

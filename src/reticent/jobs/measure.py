@@ -225,7 +225,8 @@ def measure(
         described, whole = found, None
         if problem.units is not None:
             whole = as_records(problem, problem.units)
-            described = exposure_of_units(exposure(whole.signals, whole.membership), found, problem.units)
+            draws = Draws.make(whole.membership)
+            described = exposure_of_units(exposure(whole.signals, whole.membership, draws), found, problem.units)
         fpr, sure = said.fpr, settings.confidence
         showing = may_show(audits, drawn=drawn)
         limits = group_limits(partitions, told, members, first=said.attack, fpr=fpr, confidence=sure, among=showing)
@@ -244,7 +245,9 @@ def measure(
             tested = record_tests(problem, draws, found, ids, seed=settings.seed, confidence=sure, delta=settings.delta)
         else:  # What is said of one record takes the records for apart.
             believed = _probability(whole, {}, settings)
-            of_units = measured_units(whole, problem.units, described, believed, seed=settings.seed, confidence=sure)
+            of_units = measured_units(
+                whole, problem.units, draws, described, believed, seed=settings.seed, confidence=sure
+            )
     return replace(measured, verdict=said, epsilons=epsilons, records=tested, groups=compared, units=of_units)
 
 

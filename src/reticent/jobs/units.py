@@ -72,6 +72,7 @@ def as_records(problem: Problem, units: Units) -> Problem:
 def measured_units(
     whole: Problem,
     units: Units,
+    draws: Draws,
     exposed: Exposure,
     probability: MembershipProbability | None,
     *,
@@ -79,7 +80,7 @@ def measured_units(
     confidence: float,
 ) -> MeasuredUnits:
     """Measure single units, whose exposure is known."""
-    draws, targets = Draws.make(whole.membership), whole.targets
+    targets = whole.targets
     tests = record_pvalues(whole.signals, draws, targets, whole.references, seeds.rng(seed, "units", "p-values"))
     rates = None if tests is None else own_rates(tests, whole.members, draws.of[targets], confidence, FPR)
     return MeasuredUnits(units, exposed, probability, rates)

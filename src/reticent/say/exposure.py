@@ -31,8 +31,8 @@ def _copies(found: ExposureCount) -> str:
     if not found.copies:
         return ""
     return (
-        " Models that were trained on nearly the same records, or on nearly all the others, count as one here: "
-        f"{plural(found.copies, 'model')} {agree(found.copies, 'adds', 'add')} to one that is counted."
+        " Models that were trained on nearly the same records, or on nearly all the others, count as one here, "
+        f"which takes {plural(found.copies, 'model')} off the count."
     )
 
 

@@ -12,7 +12,6 @@ from scipy.special import stdtr, stdtrit
 from reticent.arrays import Bools, Floats
 from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, Variance, crossed_variance
 from reticent.auditing.intervals import degenerate, tail
-from reticent.auditing.training_sets import TrainingSets
 from reticent.findings.numbers import PairedDifference
 
 
@@ -66,8 +65,11 @@ def crossed(given: Floats, counted: Bools) -> tuple[Floats, Variance]:
     observed = each.sum(axis=1) / size
     # What one more copy of a record adds to the difference of a target.
     influence = np.where(counted, each - observed[:, None], 0.0) / size[:, None]
-    targets, shared, spread = len(observed), influence.mean(axis=0), np.array(0.0)
+    targets = len(observed)
+    shared = influence.mean(axis=0)
+    by_records, by_models = float((shared**2).sum()), 0.0
     if targets > 1:
-        spread = observed.var(ddof=1) - ((influence - shared) ** 2).sum() / (targets - 1)
-    sets = TrainingSets.apart(targets)
-    return observed, Variance(float((shared**2).sum()), float(sets.by_models(spread)), sets.count)
+        between = float(observed.var(ddof=1))
+        again = between + float(((influence - shared) ** 2).sum()) / (targets - 1)
+        by_models = max(0.0, 2 * between - again) / targets
+    return observed, Variance(by_records, by_models, targets)

@@ -35,8 +35,8 @@ def matched(bench: Bench, found: Found, rows: Sequence[Measured], pairs: Pairs, 
     """Say how far each row lies from the undefended network of its accuracy, the first row; and pairs of rows, so.
 
     A pair's numbers have the names of the metrics, and ``excess_accuracy`` is what controls miss. A note lists the
-    networks that were stopped early, of which each seed has its own, with what they reach, and the rows whose accuracy
-    lies beyond theirs.
+    networks that were stopped early, of which each seed has its own, with what they reach, and the rows that are less or
+    more accurate than all of them.
     """
     control = controls(bench, rows[0], rows[1:])
     for metric in ("accuracy", *metrics):
@@ -52,8 +52,9 @@ def matched(bench: Bench, found: Found, rows: Sequence[Measured], pairs: Pairs, 
             f"{one.name} ({percent(one.accuracy)}, LiRA AUC {fraction(one.measures['auc_lira'].observed.mean())})"
             for one in control.stopped
         )
-        far = [row.name for row in rows[1:] if control.drawn_on(row)]
-        on = f"; for {listed(far)} the line between two of them is drawn on beyond both" if far else ""
+        low, high = ([row.name for row in rows[1:] if on(row)] for on in (control.drawn_on, control.above))
+        on = f"; for {listed(low)} the line between two of them is drawn on below both" if low else ""
+        on += f"; {listed(high)} {'are' if len(high) > 1 else 'is'} more accurate than all of them" if high else ""
         found.notes.append(f"seed {bench.seed}: controls are {told}{on}.")
     return control
 

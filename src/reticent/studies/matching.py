@@ -3,7 +3,9 @@
 Beside each row the undefended recipe is trained again, stopped early where pilots are as accurate. These networks hit
 the row's accuracy but roughly, and where accuracy rises fast, a point more or less moves the leak by more than a
 defense does. So what a row is held against is read off between the stopped networks, by a straight line, at the row's
-own accuracy; and the accuracy's error is part of the result's.
+own accuracy; and the accuracy's error is part of the result's. Below the least accurate of them the line is drawn on,
+since a network that is stopped earlier lies there. Above the most accurate one there is no undefended network: that one
+is the control, and what its accuracy misses is told.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,8 +18,8 @@ from reticent.studies.numbers import Estimate, Replicated, combined
 
 APART = 0.01
 """Two stopped networks whose accuracies are closer than this tell no slope."""
-BEYOND = 0.5
-"""So far beyond two stopped networks, by the distance between them, the straight line is drawn on at most."""
+BELOW = 0.5
+"""So far below two stopped networks, by the distance between them, the straight line is drawn on at most."""
 MOST = 8
 """So many networks are stopped at most."""
 KNOWN = 1e-12
@@ -49,9 +51,13 @@ class Controls:
         return parts + [(-slope * weight, one.measures["accuracy"]) for weight, one in weights]
 
     def drawn_on(self, row: Measured) -> bool:
-        """Say whether a control is read off beyond the stopped networks, where the line between two is drawn on."""
+        """Say whether a control is read off below the stopped networks, where the line between two is drawn on."""
         _, around = self._held(row)
-        return around is not None and not around[0].accuracy <= row.accuracy <= around[1].accuracy
+        return around is not None and row.accuracy < around[0].accuracy
+
+    def above(self, row: Measured) -> bool:
+        """Say whether a row is more accurate than all stopped networks, and is held against the most accurate one."""
+        return row.name not in self.whole and row.accuracy > max(one.accuracy for one in self.stopped)
 
     def _held(self, row: Measured) -> tuple[list[tuple[float, Measured]], tuple[Measured, Measured] | None]:
         """Weigh a row and its control, and name the two networks between which the control is read off, if it is."""
@@ -62,7 +68,7 @@ class Controls:
         if low is high:
             return [(1.0, row), (-1.0, low)], None
         place = (row.accuracy - low.accuracy) / (high.accuracy - low.accuracy)
-        share = min(max(place, -BEYOND), 1 + BEYOND)
+        share = min(max(place, -BELOW), 1.0)
         return [(1.0, row), (share - 1, low), (-share, high)], (low, high) if share == place else None
 
     def _around(self, accuracy: float) -> tuple[Measured, Measured]:

@@ -9,6 +9,7 @@ from reticent.auditing.bootstrap import MANY, Variance
 from reticent.auditing.comparison.compare import RowScores, compare
 from reticent.auditing.comparison.paired import crossed
 from reticent.auditing.intervals import degenerate, widened
+from reticent.auditing.training_sets import TrainingSets
 from reticent.findings.numbers import Estimate
 
 
@@ -26,7 +27,7 @@ def test_an_accuracy_over_models_has_students_interval(targets):
     answers = right(members, accuracies, accuracies)
     rows = [RowScores(name, scores, members, correct=answers) for name in ("plain", "other")]
     found = compare(rows, fpr=0.1, rng=np.random.default_rng(0), replicates=200).rows[0].accuracy.members
-    error = crossed(answers.astype(float), members)[1].total ** 0.5
+    error = crossed(answers.astype(float), members, TrainingSets.apart(len(members)))[1].total ** 0.5
     expected = t.interval(0.95, targets - 1, np.mean(accuracies), error)
     assert found.interval == pytest.approx([max(0, expected[0]), min(1, expected[1])], rel=1e-9)
 

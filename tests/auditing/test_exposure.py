@@ -341,6 +341,17 @@ def test_too_few_models_for_any_record_are_said_to_be_too_few():
     )
 
 
+def test_models_that_hold_nearly_all_records_are_not_said_to_be_too_few():
+    """20-fold cross-validation was told that 20 models are too few, and 20 needed."""
+    folds = Membership(np.arange(1000) % 20 != np.arange(20)[:, None])
+    signals = Signals.from_margins(np.random.default_rng(0).normal(size=(20, 1000)), np.zeros(1000, dtype=int), 2)
+    told = exposed(exposure(signals, folds))
+    assert told.distance_needed is None
+    assert told.sentence.startswith(
+        "No single record can be shown to leak: 20 models could show it if each record were in half of them."
+    )
+
+
 def test_the_chance_over_memberships_of_the_algorithms_page():
     margins = np.array([0.0, 0, 1, 1])
     assert permutation_test.chance(margins, margins > 0, sets(4)) == pytest.approx(1 / 6, rel=1e-12)

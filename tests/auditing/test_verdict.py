@@ -348,6 +348,13 @@ RIGHT, LOW = (0.6, 0.7), {"area": (0.4, 0.38, 0.42)}
 """Accuracies on members and non-members of models that may have the two exchanged; the AUC of an attack on them."""
 
 
+def test_checkpoints_of_one_run_that_do_worse_on_members_are_no_proof():
+    drawn = Redrawn(replicates=100, over="records", training_sets=1)
+    chance = {"area": (0.5, 0.48, 0.52), "tpr": (0.01, 0.008, 0.013)}
+    assert brought([made(models=8, **chance)], accuracies=RIGHT).exchanged
+    assert not brought([made(models=8, **chance).with_(bootstrap=drawn)], accuracies=RIGHT).exchanged
+
+
 def brought(audits, models=8, accuracies=(0.7, 0.6), targets=True):
     """The verdict on models that were brought, each as often right about members and non-members as is told."""
     inside, outside = accuracies

@@ -13,6 +13,7 @@ from reticent.auditing.epsilon import METHODS
 from reticent.findings.epsilon import EpsilonAudit
 from reticent.report.kinds import epsilon, groups
 from reticent.report.pictures import dot_plot
+from reticent.rounding import fraction
 from reticent.say import epsilon as say
 from reticent.say.epsilon import spoken
 
@@ -228,7 +229,8 @@ def test_record_table_has_the_later_columns_with_their_errors(rows, page):
     row = rows[0]
     assert first[2] == row["group_sex"]
     assert first[3] == f"{row['exposure']:.2f}± 0.62"
-    assert first[5] == f"{row['probability']:.3f}{row['probability_low']:.2f} to {row['probability_high']:.2f}"
+    low, high = (fraction(row[f"probability_{end}"]) for end in ("low", "high"))
+    assert first[5] == f"{row['probability']:.3f}{low} to {high}"
     assert found.attributes["data-texts"] == "3"
 
 

@@ -113,7 +113,7 @@ def test_odds_count_what_guessing_is_told_to_find():
     said = Verdict(attack="lira", best_of=1, fpr=0.01, tpr=0.1, auc=0.6, confidence=0.95, leak="found")
     assert verdict.odds(said) == (1000, 100, 10)
     few = said.with_(chance=0.02)
-    assert verdict.guessing(few).startswith("2.0 %, since few")
+    assert verdict.guessing(few).startswith("2.0 % here, since a threshold that few")
     assert verdict.odds(few) == (1000, 100, 20)
     assert verdict.odds(said.with_(tied=True)) is None
 

@@ -213,7 +213,7 @@ def test_the_note_of_controls_names_rows_whose_accuracy_lies_beyond_all_of_them(
     found = Found(rows={one.name: "" for one in rows})
     excess.matched(SimpleNamespace(seed=7), found, rows, {}, ("auc_lira",))
     (note,) = found.notes
-    assert note.endswith("; for b the line between two of them is drawn on below both; d is more accurate than all of them.")
+    assert "; for b the line between two of them is drawn on below both; d is more accurate than all of them" in note
     assert found.numbers["b", "excess_accuracy"].value == 0
     assert found.numbers["d", "excess_accuracy"].value == pytest.approx(0.05)
     assert found.numbers["e", "excess_accuracy"].value < -0.1  # Too far to be drawn on: that is told as what it misses.

@@ -149,7 +149,7 @@ def _estimates(
     for g in np.flatnonzero(measurable).tolist():
         value, std = float(moments.value[g]), None if moments.std is None else float(moments.std[g])
         interval = bound(g, (value, float(variance[g]), float(freedom[g])))
-        found[g] = ShareEstimate(mean=value, std=std, interval=interval)
+        found[g] = ShareEstimate(mean=value, std=std, interval=interval, freedom=float(freedom[g]))
     return found
 
 

@@ -12,6 +12,7 @@ from scipy.special import ndtr, stdtrit
 
 from reticent import seeds
 from reticent.arrays import Bools, Floats, Ints
+from reticent.auditing.training_sets import training_sets
 
 RECORDS = 2**13
 """Records that are looked at, evenly spaced."""
@@ -23,10 +24,11 @@ MATERIAL = 0.01
 """An AUC that is so far from one half would matter."""
 FAR = 2.5
 """Standard deviations from what chance gives that it lies as well."""
-FEW_MODELS = 6
-"""Fewer have too few orders: chance is then one half, and its error that over targets, of one target none."""
+FEW_SETS = 6
+"""Models of fewer training sets have too few orders: chance is then one half, and its error that over targets, of one
+target none."""
 PERMUTED = 60
-"""How often how sure a model is, is permuted among the models, to see what chance gives."""
+"""How often how sure models are is permuted among the training sets, to see what chance gives."""
 
 
 def overall_confidence(
@@ -36,7 +38,7 @@ def overall_confidence(
 
     How sure two models are is compared on records that neither was trained on, so that what they memorised has no part
     in it. The ratio is LiRA's for normal answers of one spread, that of such records; its AUC is that of answers which
-    depend on the model alone.
+    depend on the model alone. Models of one training set, such as checkpoints of one run, are taken to be as sure.
 
     Args:
         margins: log-odds of the true label by one model, given its row ``(N,)``.
@@ -57,9 +59,12 @@ def overall_confidence(
     sure, spread = _confidence(answers - answers.mean(axis=0), ~inside)
     if not spread > 0:
         return None
-    draw = seeds.rng(0, "overall confidence")
-    dealt = np.stack([sure, *(draw.permutation(sure) for _ in range(PERMUTED if models >= FEW_MODELS else 0))])
-    areas = []
+    draw, sets = seeds.rng(0, "overall confidence"), training_sets(membership)
+    by_set = np.bincount(sets, sure) / np.bincount(sets)
+    within = sure - by_set[sets]
+    permuted = (draw.permutation(by_set)[sets] + within for _ in range(PERMUTED if len(by_set) >= FEW_SETS else 0))
+    dealt = np.stack([sure, *permuted])
+    areas, of = [], []
     for at in np.unique(np.linspace(0, len(targets) - 1, min(len(targets), TARGETS)).astype(np.int64)):
         target, others = targets[at], references[at]
         held = inside[others].astype(np.float64)
@@ -76,20 +81,22 @@ def overall_confidence(
         score = (with_it - without) * (dealt[:, [target]] - (with_it + without) / 2)
         variance = ((with_it - without) ** 2 + spread**2 * (1 / holders + 1 / rest)) * spread**2
         areas.append([_area(*each, member) for each in zip(score, variance, strict=True)])
+        of.append(sets[target])
     if not areas:
         return None
     area, *chance = np.mean(areas, axis=0).tolist()
     if chance:
         middle, error = np.mean(chance), FAR * np.std(chance, ddof=1)
     else:
-        middle, error = 0.5, _error_over_targets([own for (own,) in areas])
+        middle, error = 0.5, _error_over_sets(np.array([own for (own,) in areas]), np.array(of))
     return area if abs(area - middle) > error and abs(area - 0.5) > MATERIAL else None
 
 
-def _error_over_targets(areas: Sequence[float]) -> float:
-    """Compute how far a mean over targets lies from the truth as seldom as `FAR` says; 0 of one target."""
-    count = len(areas)
-    return float(stdtrit(count - 1, ndtr(FAR)) * np.std(areas, ddof=1) / count**0.5) if count > 1 else 0.0
+def _error_over_sets(areas: Floats, sets: Ints) -> float:
+    """Compute how far a mean over training sets lies from the truth as seldom as `FAR` says; 0 of one."""
+    each = np.array([areas[sets == one].mean() for one in np.unique(sets)])
+    count = len(each)
+    return float(stdtrit(count - 1, ndtr(FAR)) * each.std(ddof=1) / count**0.5) if count > 1 else 0.0
 
 
 def _confidence(answers: Floats, outside: Bools) -> tuple[Floats, float]:

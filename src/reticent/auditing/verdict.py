@@ -57,7 +57,7 @@ ENOUGH_TARGETS = 5
 MOST_CONTRADICTED = 0.05
 """A larger share of records that have a copy with the other membership hides a leak."""
 ENOUGH_WORSE = 8
-"""Models that all do worse on members hardly do so by chance."""
+"""Models, each of a training set of its own, that all do worse on members hardly do so by chance."""
 
 
 def too_few(models: int) -> bool:
@@ -266,7 +266,8 @@ def allow_for_exchanged(said: Verdict, audits: Sequence[Audit], population: Popu
         return said
     alone = [_judge(one, said.fpr, len(audits)) for one in audits if not one.strong]
     right = [(one.accuracy_members, one.accuracy_non_members) for one in population.per_model if one.model in targets]
-    worse = len(right) >= ENOUGH_WORSE and all((inside or 0.0) < (outside or 0.0) for inside, outside in right)
+    enough = min(len(right), audits[0].training_sets) >= ENOUGH_WORSE
+    worse = enough and all((inside or 0.0) < (outside or 0.0) for inside, outside in right)
     turned = any(one.backwards for one in alone) and not any(one.by_auc for one in alone)
     return said.with_(exchanged=worse or turned)
 

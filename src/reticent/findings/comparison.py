@@ -309,6 +309,8 @@ class Comparison(Finding):
     "The row that the others are held against: the undefended one, or `cannot_say` tells that it is defended."
     targets: Annotated[Count | None, LeftOut] = None
     "How many models of each row were audited."
+    training_sets: Annotated[Count | None, LeftOut] = None
+    "How many training sets these have: only where some have nearly the same members, as checkpoints of one run."
     cannot_say: tuple[str, ...] = ()
     "Sentences on what the comparison does not show."
     rows: tuple[RowNumbers, ...]

@@ -62,6 +62,8 @@ class PairedDifference(Finding):
     "Two-sided; not cut off at -1 and 1."
     p: Share
     "Two-sided, of no difference."
+    freedom: Annotated[Number | None, LeftOut] = None
+    "Degrees of freedom of Student's quantile in the interval; left out where it is no such interval."
 
 
 class Spread(Finding):

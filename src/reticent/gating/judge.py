@@ -65,9 +65,10 @@ def _doubts(document: AuditDocument) -> list[Objection]:
         found.append(
             Objection(Doubt.WEAK_ATTACKS, say.weak([attack.name for attack in document.attacks], population.models))
         )
-    fewest = min(attack.training_sets for attack in document.attacks)
-    if too_few(fewest) or not fewest:
-        found.append(Objection(Doubt.FEW_MODELS, say.few_models(fewest, ENOUGH_TARGETS)))
+    least = min(document.attacks, key=lambda attack: attack.training_sets)
+    if too_few(least.training_sets):
+        few = say.few_models(len(least.targets), least.training_sets, ENOUGH_TARGETS)
+        found.append(Objection(Doubt.FEW_MODELS, few))
     return found
 
 
@@ -96,7 +97,7 @@ def _absent(attacks: Sequence[Audit]) -> list[Objection]:
 def _beyond(attack: Audit, chance: float, excess: PairedDifference) -> Found:
     """Add to chance what an attack finds beyond the blind baseline: all that may be called a leak."""
     low, high = (chance + end for end in excess.interval)
-    summary = Estimate(mean=chance + excess.difference, interval=(low, high))
+    summary = Estimate(mean=chance + excess.difference, interval=(low, high), freedom=excess.freedom)
     return Found(f"{attack.name} beyond what is found without the model", summary, attack.confidence)
 
 
@@ -227,9 +228,9 @@ def _epsilon(found: EpsilonAudit, limits: Limits, limit: float, doubts: Sequence
 def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> Check:
     """Hold the lower limit of the audited models' mean accuracy on non-members against a limit.
 
-    A broken model is private and useless. The interval is Student's over models with the variance that records add if
-    all are as likely right: ``p (1 - p) / N`` for N independent ones (`Accuracy.independent`). For one model it is
-    Clopper and Pearson's.
+    A broken model is private and useless. The interval is Student's over training sets (their models taken for wholly
+    alike) with the variance that records add if all are as likely right: ``p (1 - p) / N`` for N independent ones
+    (`Accuracy.independent`). For one training set it is Clopper and Pearson's.
     """
     name, population = f"accuracy on non-members at least {limit:g}", document.population
     models, right = population.audited_models, population.audited_accuracy
@@ -239,13 +240,14 @@ def _accuracy(document: AuditDocument, limit: float, allow: Sequence[Doubt]) -> 
     # An older document has no other count than one model's.
     each = (target.non_members for one in document.attacks for target in one.targets)
     records = right.independent or max(1, min(each, default=1))
-    if models < 2:
+    sets = min(models, *(attack.training_sets for attack in document.attacks))
+    if sets < 2:
         low, high = exact_interval(mean * records, records, CONFIDENCE)
     elif std is None:
         return unjudged(name, limit, Objection(Doubt.NO_ACCURACY, say.NO_ACCURACY), allow)
     else:
-        variance = std**2 / models + mean * (1 - mean) / records
-        arm = float(stdtrit(models - 1, (1 + CONFIDENCE) / 2)) * variance**0.5
+        variance = std**2 * (models - 1) / (models * (sets - 1)) + mean * (1 - mean) / records
+        arm = float(stdtrit(sets - 1, (1 + CONFIDENCE) / 2)) * variance**0.5
         low, high = max(0.0, mean - arm), min(1.0, mean + arm)
     return Check(
         name=name,

@@ -199,12 +199,17 @@ def _controlled(document: ComparisonDocument, row: RowNumbers, control: RowNumbe
 def limits(document: Comparison, *, several: bool = True) -> list[str]:
     """List what a comparison does not show; `several` models of a recipe could have been audited."""
     lines, fpr, what = [], document.fpr, "recipe" if several else "model"
-    if document.targets == 1 and several:
-        lines.append("One model of each recipe was audited: how much another training run would differ is not known.")
-    elif document.targets is not None and 1 < document.targets < ENOUGH_TARGETS:
+    models, sets = document.targets, document.training_sets or document.targets
+    if sets == 1 and several:
+        one = "One model" if models == 1 else f"{models} models of nearly the same members"
+        verb = "was" if models == 1 else "were"
+        lines.append(f"{one} of each recipe {verb} audited: how much another training run would differ is not known.")
+    elif sets is not None and 1 < sets < ENOUGH_TARGETS:
+        of = "" if sets == models else f", which have {sets} training sets,"
+        more = "" if sets == models else " training sets"
         lines.append(
-            f"Only {document.targets} models of each recipe were audited: how much models differ is hardly known from "
-            f"so few, so only a large difference could be shown. Audit {ENOUGH_TARGETS} or more."
+            f"Only {models} models of each recipe{of} were audited: how much models differ is hardly known from so "
+            f"few, so only a large difference could be shown. Audit {ENOUGH_TARGETS}{more} or more."
         )
     if fpr is not None and document.rows[0].tpr is None:
         lines.append(f"Nothing can be said at a false positive rate of {level(fpr)}: the audits are too small for it.")

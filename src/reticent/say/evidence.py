@@ -77,7 +77,7 @@ def outweighing(found: Outweighing) -> Outweighing:
         "the others than there is"
     )
     if found.record is None or found.margin is None:
-        said = f"Model {found.model} alone makes {spread}: {effect}. Look whether it was trained, and answers, as the"
-        return found.with_(sentence=f"{said} others do, and leave it out if not.")
+        said = f"Model {found.model} alone makes {spread}: {effect}. Check that it was trained, and answers, like"
+        return found.with_(sentence=f"{said} the others; if not, leave it out.")
     said = f"Record {found.record} alone makes {spread} (model {found.model} has it at {found.margin:,.6g}): {effect}."
     return found.with_(sentence=f"{said} Look at this record, and audit without it.")

@@ -56,9 +56,8 @@ def _sentence(found: ExposureCount, unit: str | None) -> str:
             f"{found.exposed:,} of {found.records:,} records {agree(found.exposed, 'leaks', 'leak')} beyond doubt "
             f"({level(found.confidence)} sure that none of them is there by chance): the lines of "
             f"{'units' if unit else 'records'}.csv whose distance_p_corrected is at most "
-            f"{plain(round(1 - found.confidence, 9))}. That takes margins with and without the record that differ by "
-            f"about {needed}, and more where chance over who was trained on it explains such a difference. Others may "
-            "leak too."
+            f"{plain(round(1 - found.confidence, 9))}. A record counts if its margins with and without it differ by "
+            f"about {needed}, or by more where the draw of models alone could explain that. Others may leak too."
         )
     return (
         f"No single record is shown to leak: among {found.records:,} records, that takes margins with and without the "
@@ -77,6 +76,12 @@ def enough(found: ExposureCount) -> int:
 def _impossible(found: ExposureCount) -> str:
     """Say that no record can be counted, whatever its margins, and from how many models on one could."""
     models, that = found.models or 0, " that count" if found.copies else ""
+    if enough(found) <= models:
+        return (
+            f"No single record can be shown to leak: {models} models{that} could show it if each record were in half "
+            f"of them. Here most records are in far fewer or far more, so that among {found.records:,} records one may "
+            "look exposed by chance. Single records may leak all the same."
+        )
     return (
         f"{plural(models, 'model')}{that} {agree(models, 'is', 'are')} too few to show that a single record leaks: "
         f"among {found.records:,} records, one may look exposed by chance. At least {enough(found)} models{that} are "

@@ -108,9 +108,9 @@ def _widening(count: int, each: str, chosen: bool) -> str:
 def above_alone(name: str, found: Estimate, lower: float, limit: float, count: int, each: str, chosen: bool) -> str:
     """Say that an interval lies above the limit, and no longer does when it is widened."""
     return (
-        f"shown to be neither below the limit nor above it: the whole interval of {name}, "
-        f"{_ends(found.interval, limit)} (estimate {fraction(found.mean, DIGITS)}), lies above {limit:g}, but widened "
-        f"for {_widening(count, each, chosen)} it begins at {down(lower, limit)}; more models or more records may "
+        f"not shown to be below the limit: the whole interval of {name}, {_ends(found.interval, limit)} (estimate "
+        f"{fraction(found.mean, DIGITS)}), lies above {limit:g}; nor shown to be above it: widened for "
+        f"{_widening(count, each, chosen)} it begins at {down(lower, limit)}; more models or more records may "
         "settle it"
     )
 
@@ -137,7 +137,7 @@ def ties(names: Sequence[str], rate: float | None) -> str:
     """Say that equal scores decide a rate."""
     near = "the false positive rate asked for" if rate is None else f"a false positive rate of {rate:g}"
     return (
-        f"{' and '.join(names)} {agree(len(names), 'gives', 'give')} so many records the same score that no threshold "
+        f"{listed(names)} {agree(len(names), 'gives', 'give')} so many records the same score that no threshold "
         f"comes near {near}, so what can be found there is not known"
     )
 
@@ -221,9 +221,11 @@ def low_confidence(confidence: float, enough: float) -> str:
     )
 
 
-def few_models(count: int, enough: int) -> str:
-    """Say that little is known from few models."""
-    return f"{count} models were audited: how much models differ is hardly known from so few; audit {enough} or more"
+def few_models(models: int, sets: int, enough: int) -> str:
+    """Say that little is known from few models, or from those of few training sets."""
+    of = "" if sets == models else f", which have {sets} training sets"
+    more = f"audit {enough} or more" if sets == models else f"audit models of {enough} training sets or more"
+    return f"{models} models were audited{of}: how much models differ is hardly known from so few; {more}"
 
 
 def epsilon_above(lower: float, limit: float, confidence: float | None) -> str:
@@ -256,7 +258,7 @@ def contradiction(lower: float, accountant: Accountant) -> str:
 def no_upper(lower: float | None, accountant: Accountant | None, of_record: Accountant | None) -> str:
     """Say why there is no epsilon from above at the delta asked for."""
     if accountant is not None:
-        at = f"{accountant.epsilon} at delta {accountant.delta}"
+        at = f"{significant_up(accountant.epsilon)} at delta {plain(accountant.delta)}"
         return f"{_whose(accountant)} is {at}, which says nothing at the delta asked for"
     known = f"; it shows that epsilon is at least {_down(lower)}" if lower else ""
     if of_record is not None:

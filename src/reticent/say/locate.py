@@ -199,7 +199,7 @@ def _memorised(summary: Memorisation | None, records: int) -> str:
         f"{summary.memorised:,} of {summary.records:,} records {agree(summary.memorised, 'is', 'are')} memorised"
         f"{chance}: models label {them} "
         f"correctly at least {100 * summary.threshold:.0f} percentage points more often if they were trained on {them}."
-        f" The mean over all records is {round(100 * summary.mean, 1) + 0.0:.1f} points."
+        f" The mean over all records is {number(100 * summary.mean, 1)} points."
     )
 
 

@@ -28,5 +28,5 @@ def spoken(found: LossTail) -> LossTail:
     return found.with_(
         sentence=f"{percent(known.tnr, digits)} of non-members have a larger loss than all but {level(known.fnr)} of "
         f"the members ({level(found.confidence)} interval {ends}); if both had alike losses, it would be "
-        f"{percent(known.alike)} on average."
+        f"{percent(known.alike, digits)} on average."
     )

@@ -6,13 +6,14 @@ from datetime import timedelta
 
 from reticent.findings.plan import LeakCurve, Plan, Predicted
 from reticent.rounding import fraction, interval, level, significant_up
-from reticent.say.grammar import plural
+from reticent.say.grammar import agree, plural
 from reticent.say.population import noun
 
 
 def plan(found: Plan, store: str) -> Iterator[tuple[str, str]]:
     """Say what an audit will take, and what it can resolve."""
-    yield "models", f"{found.models}, of which {found.finished} are finished in {store}"
+    finished = f"{found.finished} {agree(found.finished, 'is', 'are')} finished in {store}"
+    yield "models", f"{found.models}, of which {finished}"
     each = f"about {found.seconds_per_model:.1f} s" if found.seconds_per_model >= 0.05 else "less than 0.1 s"
     yield "one model", f"{found.parameters:,} parameters, {each} on {found.device}"
     if found.finished < found.models:

@@ -85,10 +85,12 @@ def one_person(found: ExposureCount | None, data: Data) -> list[str]:
         most = level(1 - found.confidence)
         judged = f"That the record leaks is shown if its corrected p is at most {most}; all else may be chance"
         if found.distance_needed is None:
-            judged = f"That one record leaks cannot be shown by {found.models} models: {enough(found)} or more could"
+            needed = enough(found)
+            could = f"{needed} or more could" if needed > (found.models or 0) else "records in half of them could"
+            judged = f"That one record leaks cannot be shown by {found.models} models: {could}"
         lines.append(f"{judged}. The probability of membership is an estimate: it counts with its interval.")
     lines.append(
-        "Low numbers clear nobody: they are what these attacks found. To have less said of a record, train with a "
+        "Low numbers clear nobody: they are what these attacks found. To expose a record less, train with a "
         "defense, or without the record, and audit again: then others may be the most exposed."
     )
     return lines

@@ -174,7 +174,7 @@ def guessing(said: Verdict) -> str:
     if guessed(said) == said.fpr:
         return level(said.fpr)
     digits = decimals(said.fpr) + _between(said)
-    return f"{percent(said.chance, digits)}, since few false alarms set the threshold"
+    return f"{percent(said.chance, digits)} here, since a threshold that few false alarms set lets more pass"
 
 
 def guessed(said: Verdict) -> float:

@@ -35,8 +35,8 @@ def matched(bench: Bench, found: Found, rows: Sequence[Measured], pairs: Pairs, 
     """Say how far each row lies from the undefended network of its accuracy, the first row; and pairs of rows, so.
 
     A pair's numbers have the names of the metrics, and ``excess_accuracy`` is what controls miss. A note lists the
-    networks that were stopped early, of which each seed has its own, with what they reach, and the rows that are less or
-    more accurate than all of them.
+    networks that were stopped early, of which each seed has its own, with what they reach, and the rows that are less
+    or more accurate than all of them.
     """
     control = controls(bench, rows[0], rows[1:])
     for metric in ("accuracy", *metrics):

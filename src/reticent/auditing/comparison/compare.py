@@ -70,11 +70,13 @@ def compare(
         for name, one in by_name.items()
         if one.role == Role.RECIPE and name != first
     }
+    sets = found[0].sets
     return Comparison(
         fpr=fpr,
         confidence=confidence,
         baseline=first,
-        targets=len(found[0].scores.members),
+        targets=sets.models,
+        training_sets=sets.count if sets.count < sets.models else None,
         rows=tuple(one.numbers(pareto=one.name in unbeaten, control=held.get(one.name)) for one in found),
         pairs=tests,
     )

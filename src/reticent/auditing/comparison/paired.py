@@ -3,15 +3,17 @@
 What the two share (which records are hard, which model got which half) cancels in the difference of each target, so
 the interval of the difference is narrower than the two intervals suggest. Its variance is that of
 `reticent.auditing.bootstrap`, models crossed with records, of the differences; the interval is Student's, with a degree
-of freedom fewer than there are models, and excludes 0 exactly where the p-value is below one minus the confidence.
+of freedom fewer than there are training sets, and excludes 0 exactly where the p-value is below one minus the
+confidence.
 """
 
 import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from reticent.arrays import Bools, Floats
-from reticent.auditing.bootstrap import NO_SPREAD, Bootstrap, Variance, crossed_variance
+from reticent.auditing.bootstrap import MANY, NO_SPREAD, Bootstrap, Variance, crossed_variance
 from reticent.auditing.intervals import degenerate, tail
+from reticent.auditing.training_sets import TrainingSets
 from reticent.findings.numbers import PairedDifference
 
 
@@ -31,7 +33,8 @@ def difference(observed: Floats, variance: Variance, pairs: int, confidence: flo
     error, freedom = variance.total**0.5, variance.freedom
     arm = -float(stdtrit(freedom, alpha)) * error
     p = float(2 * stdtr(freedom, -abs(value) / error))
-    return PairedDifference(difference=value, interval=(value - arm, value + arm), p=p)
+    finite = freedom if freedom < MANY else None
+    return PairedDifference(difference=value, interval=(value - arm, value + arm), p=p, freedom=finite)
 
 
 def bootstrapped(
@@ -48,17 +51,19 @@ def bootstrapped(
     return difference(observed, crossed_variance(values, observed, one.training_sets), pairs, confidence)
 
 
-def over_records(first: Bools, second: Bools, counted: Bools, confidence: float) -> PairedDifference:
+def over_records(
+    first: Bools, second: Bools, counted: Bools, sets: TrainingSets, confidence: float
+) -> PairedDifference:
     """Compare a share of records, such as the accuracy, known for each record; all are ``(T, N)`` as for `crossed`."""
-    observed, variance = crossed(first.astype(np.float64) - second, counted)
+    observed, variance = crossed(first.astype(np.float64) - second, counted, sets)
     return difference(observed, variance, int(counted.sum(axis=1).min()), confidence)
 
 
-def crossed(given: Floats, counted: Bools) -> tuple[Floats, Variance]:
+def crossed(given: Floats, counted: Bools, sets: TrainingSets) -> tuple[Floats, Variance]:
     """Average over records what is given of each ``(T, N)``, with the variance of models crossed with records.
 
     That is what the bootstrap of `reticent.auditing.bootstrap` tends to with many replicates, in closed form. `counted`
-    marks the records that count for each target, such as its non-members.
+    marks the records that count for each target, such as its non-members; `sets` is what the targets count for.
     """
     each = np.where(counted, given, 0.0)
     size = counted.sum(axis=1)
@@ -67,9 +72,7 @@ def crossed(given: Floats, counted: Bools) -> tuple[Floats, Variance]:
     influence = np.where(counted, each - observed[:, None], 0.0) / size[:, None]
     targets = len(observed)
     shared = influence.mean(axis=0)
-    by_records, by_models = float((shared**2).sum()), 0.0
+    spread = np.array(0.0)
     if targets > 1:
-        between = float(observed.var(ddof=1))
-        again = between + float(((influence - shared) ** 2).sum()) / (targets - 1)
-        by_models = max(0.0, 2 * between - again) / targets
-    return observed, Variance(by_records, by_models, targets)
+        spread = observed.var(ddof=1) - ((influence - shared) ** 2).sum() / (targets - 1)
+    return observed, Variance(float((shared**2).sum()), float(sets.by_models(spread)), sets.count)

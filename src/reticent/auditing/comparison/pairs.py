@@ -82,7 +82,7 @@ def _accuracy(first: MeasuredRow, second: MeasuredRow, confidence: float) -> Pai
     models = one.runs is not None and one.runs == two.runs
     if (models or one.same_scores(two)) and np.array_equal(one.correct, two.correct):
         return SAME
-    return over_records(one.correct, two.correct, ~one.members, confidence)
+    return over_records(one.correct, two.correct, ~one.members, first.sets, confidence)
 
 
 def _lower(difference: PairedDifference, p_corrected: float, confidence: float) -> Lower:

@@ -16,6 +16,7 @@ from reticent.auditing.comparison.paired import crossed
 from reticent.auditing.comparison.scores import RowScores
 from reticent.auditing.intervals import degenerate, exact_interval, tail
 from reticent.auditing.roc import allowed, auc, roc, tied
+from reticent.auditing.training_sets import TrainingSets
 from reticent.auditing.weighted_roc import FIXED
 from reticent.findings.comparison import AttackFound, RowAccuracy, RowNumbers, Standing
 from reticent.findings.numbers import ShareEstimate
@@ -54,6 +55,11 @@ class MeasuredRow:
     attacks: tuple[MeasuredAttack, ...]
     strongest: Mapping[int, MeasuredAttack]
     accuracy: tuple[ShareEstimate, ShareEstimate] | None
+
+    @property
+    def sets(self) -> TrainingSets:
+        """What the targets count for."""
+        return self.attacks[0].replicates.training_sets
 
     @property
     def name(self) -> str:
@@ -97,7 +103,7 @@ def measured(row: RowScores, fpr: float | None, seed: int, replicates: int, conf
     strongest = {
         column: max(attacks, key=lambda attack: attack.estimates[column].mean) for column in attacks[0].estimates
     }
-    return MeasuredRow(row, attacks, strongest, _accuracies(row, confidence))
+    return MeasuredRow(row, attacks, strongest, _accuracies(row, attacks[0].replicates.training_sets, confidence))
 
 
 def _attack(
@@ -127,16 +133,18 @@ def _attack(
     return MeasuredAttack(name, scores, drawn, observed, estimates)
 
 
-def _accuracies(row: RowScores, confidence: float) -> tuple[ShareEstimate, ShareEstimate] | None:
+def _accuracies(
+    row: RowScores, sets: TrainingSets, confidence: float
+) -> tuple[ShareEstimate, ShareEstimate] | None:
     if row.correct is None:
         return None
-    inside, outside = (_accuracy(row.correct, group, confidence) for group in (row.members, ~row.members))
+    inside, outside = (_accuracy(row.correct, group, sets, confidence) for group in (row.members, ~row.members))
     return inside, outside
 
 
-def _accuracy(correct: Bools, group: Bools, confidence: float) -> ShareEstimate:
+def _accuracy(correct: Bools, group: Bools, sets: TrainingSets, confidence: float) -> ShareEstimate:
     """Bound by Student's interval over targets crossed with records, within [0, 1]; for one target, the exact one."""
-    each, variance = crossed(correct.astype(np.float64), group)
+    each, variance = crossed(correct.astype(np.float64), group, sets)
     mean, counted = float(each.mean()), int(group.sum(axis=1).min())
     if len(each) == 1:
         return ShareEstimate(mean=mean, interval=exact_interval(round(mean * counted), counted, confidence))

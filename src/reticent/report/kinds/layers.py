@@ -77,7 +77,7 @@ def _banner(document: LayersDocument, name: b.Name) -> b.Banner:
         blocks=(
             *(b.Prose(line, only=b.DOCUMENTS) for line in document.detail),
             *(b.Notice(line, only=b.TERMINAL) for line in document.detail),
-            b.Prose((how, b.Link("What this comparison cannot say.", "limits")), only=b.PAGE),
+            b.Prose((how, b.Link("What this comparison of stages cannot say.", "limits")), only=b.PAGE),
         ),
     )
 

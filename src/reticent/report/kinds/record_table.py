@@ -11,7 +11,7 @@ from reticent.report import blocks as b
 from reticent.report.cells import NOTHING
 from reticent.report.pictures import audit as pictures
 from reticent.report.png import data_uri
-from reticent.rounding import count, interval, number, p_value
+from reticent.rounding import count, fraction, interval, number, p_value
 from reticent.say.grammar import short
 from reticent.say.records import COLUMNS
 
@@ -235,5 +235,5 @@ def _cell(value: float | None, column: _Column, row: RecordRow, alpha: float) ->
     errors = [error for name in column.error if (error := getattr(row, name)) is not None]
     below = f"±\N{NO-BREAK SPACE}{number(errors[0], column.form)}" if len(errors) == 1 else ""
     if len(errors) > 1:
-        below = interval(errors, partial(number, digits=2))
+        return b.Cell(fraction(value, column.form), below=(interval(errors, partial(fraction, digits=column.form)),))
     return b.Cell(number(value, column.form), below=(below,) if below else ())

@@ -133,9 +133,7 @@ def _attack(
     return MeasuredAttack(name, scores, drawn, observed, estimates)
 
 
-def _accuracies(
-    row: RowScores, sets: TrainingSets, confidence: float
-) -> tuple[ShareEstimate, ShareEstimate] | None:
+def _accuracies(row: RowScores, sets: TrainingSets, confidence: float) -> tuple[ShareEstimate, ShareEstimate] | None:
     if row.correct is None:
         return None
     inside, outside = (_accuracy(row.correct, group, sets, confidence) for group in (row.members, ~row.members))

@@ -1,6 +1,6 @@
 """Plain training: one run of the loop from a fresh initialisation."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from reticent.errors import ReticentError
 from reticent.findings.training import ProcedureFacts
@@ -11,7 +11,7 @@ from reticent.training.loop import History, fit, fit_together
 from reticent.training.materials import Materials
 from reticent.training.recipe import Recipe
 from reticent.training.run import Run
-from reticent.training.stack import laid_out
+from reticent.training.stack import Stack, laid_out
 from reticent.training.streams import Streams
 
 
@@ -52,3 +52,19 @@ def train_together(
         found if isinstance(found, ReticentError) else one.trained(found)
         for one, found in zip(begun, histories, strict=True)
     ]
+
+
+def epochs(
+    recipe: Recipe, materials: Sequence[Materials], streams: Sequence[Streams]
+) -> Callable[[int], Sequence[float | ReticentError]]:
+    """Begin models, and give what trains them for an epoch of a number, several together: the losses."""
+    begun = [_Begun(recipe, *each) for each in zip(materials, streams, strict=True)]
+    if len(begun) > 1:
+        for one in begun:
+            laid_out(one.model)
+    runs = [one.run() for one in begun]
+    if len(runs) == 1:
+        return lambda epoch: [runs[0].epoch(epoch, runs[0].steps)]
+    stack = Stack(runs)
+    stack.hold(runs)
+    return lambda epoch: stack.epoch([(epoch, run.steps) for run in runs])

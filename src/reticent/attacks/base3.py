@@ -26,11 +26,6 @@ class Base3(Spec):
     """How many queries of a record are used; by default all."""
 
 
-def needs(_: Base3) -> Needs:
-    """Say which references it needs."""
-    return Needs(references_in=1, references_out=1)
-
-
 def score(spec: Base3, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by the log-likelihood ratio of two normal laws of one variance; a mean over queries.
 
@@ -50,7 +45,7 @@ def _ratio(one: Compared) -> Floats:
 ENTRY = AttackEntry(
     spec=Base3,
     score=score,
-    needs=needs,
+    needs=lambda _: Needs(references_in=1, references_out=1),
     summary="LiRA with one variance for IN and OUT references of a record together.",
     paper="Lassila et al. (2025), Practical Bayes-optimal membership inference attacks",
     access="margins",

@@ -40,11 +40,6 @@ class Imia(Spec):
     """How many queries of a record are used; by default all."""
 
 
-def needs(_: Imia) -> Needs:
-    """Say which references it needs."""
-    return Needs(references_in=1, imitators=True)
-
-
 def score(spec: Imia, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by how much nearer its margin is to IN than to OUT, in squares; a mean over queries.
 
@@ -71,7 +66,7 @@ def score(spec: Imia, problem: Problem, rng: np.random.Generator) -> Floats:
 ENTRY = AttackEntry(
     spec=Imia,
     score=score,
-    needs=needs,
+    needs=lambda _: Needs(references_in=1, imitators=True),
     summary="Holds a margin against models trained to imitate the target on other records; for one model (harden).",
     paper="Du et al. (2026), Imitative membership inference attack",
     access="margins",

@@ -36,11 +36,6 @@ class Pmia(Spec):
     """How many queries of a record are used; by default all."""
 
 
-def needs(_: Pmia) -> Needs:
-    """Say which references it needs; some that were trained on other records."""
-    return Needs(references=3, references_out=2)
-
-
 def score(spec: Pmia, problem: Problem, rng: np.random.Generator) -> Floats:
     """Score each record by its log-likelihood ratio, a mean over queries.
 
@@ -85,7 +80,7 @@ def _law(pool: Floats) -> tuple[float, float]:
 ENTRY = AttackEntry(
     spec=Pmia,
     score=score,
-    needs=needs,
+    needs=lambda _: Needs(references=3, references_out=2),
     summary="LiRA for models that were never trained on a record: others of its label stand for it.",
     paper="Du et al. (2026), Cascading and proxy membership inference attack",
     access="margins",

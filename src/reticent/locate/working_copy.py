@@ -19,7 +19,7 @@ from reticent.locate.scoring import BLOCK, Scoring
 from reticent.models.state_dicts import check_state
 from reticent.objectives.base import named_inplace_errors
 
-FIRST, SECOND, EPSILON = 0.9, 0.999, 1e-8
+BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8
 """Adam's decays of the moments, and what is added to the root of the second."""
 
 
@@ -110,8 +110,8 @@ class WorkingCopy(ExitStack):
                     continue
                 if self._scoring.optimizer == "adamw":
                     weight.mul_(1 - rate * self._scoring.weight_decay)
-                root = moments[1].sqrt().div_(math.sqrt(1 - SECOND**count)).add_(EPSILON)
-                weight.addcdiv_(moments[0], root, value=-rate / (1 - FIRST**count))
+                root = moments[1].sqrt().div_(math.sqrt(1 - BETA2**count)).add_(EPSILON)
+                weight.addcdiv_(moments[0], root, value=-rate / (1 - BETA1**count))
         self._taken.clear()
 
     def _note(self, moments: list[Tensor], gradient: Tensor, weight: Tensor) -> None:
@@ -121,8 +121,8 @@ class WorkingCopy(ExitStack):
         if len(moments) == 1:
             moments[0].mul_(self._scoring.momentum).add_(moved)
             return
-        moments[0].lerp_(moved, 1 - FIRST)
-        moments[1].mul_(SECOND).addcmul_(moved, moved, value=1 - SECOND)
+        moments[0].lerp_(moved, 1 - BETA1)
+        moments[1].mul_(BETA2).addcmul_(moved, moved, value=1 - BETA2)
 
 
 def _zeros(parameters: Mapping[str, nn.Parameter]) -> dict[str, Tensor]:

@@ -8,6 +8,7 @@ records are shuffled and momentum is kept from epoch to epoch, which the release
 """
 
 import math
+from functools import cache
 from typing import Annotated, ClassVar, Literal
 
 from annotated_types import Ge, Le
@@ -55,6 +56,7 @@ def check(spec: Hamp, classes: int) -> None:
         )
 
 
+@cache
 def soft_label(gamma: float, classes: int) -> float:
     """Find the probability that a soft label gives the true class.
 
@@ -70,6 +72,7 @@ def soft_label(gamma: float, classes: int) -> float:
     return 1 / classes
 
 
+@cache
 def _entropy(share: float, classes: int) -> float:
     """Compute the entropy of a label that gives one class a share and the others equal parts of the rest."""
     rest = 1 - share

@@ -98,10 +98,10 @@ def pruned(scores: Mapping[str, Tensor], masks: Masks, share: float, scope: Scop
     return found
 
 
-def masked(state: Mapping[str, Tensor], masks: Masks) -> dict[str, Tensor]:
+def masked(state: Mapping[str, Tensor], masks: Mapping[str, Tensor]) -> dict[str, Tensor]:
     """Set what is pruned to exactly 0, in a copy of a state."""
     return {
-        name: torch.where(masks[name], value, torch.zeros_like(value)) if name in masks else value
+        name: torch.where(masks[name].to(value.device), value, torch.zeros_like(value)) if name in masks else value
         for name, value in state.items()
     }
 

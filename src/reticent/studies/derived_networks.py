@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 from io import BytesIO
 
 import numpy as np
-import torch
 from torch import Tensor, nn
 
 from reticent.locate.scoring import Scores, Scoring
@@ -17,6 +16,7 @@ from reticent.procedures import plain
 from reticent.procedures.two_stage import shortened, tuning
 from reticent.report.files import make_folder, write_file
 from reticent.signals.matrix import log_probability
+from reticent.sparsify.masks import masked
 from reticent.spec import identity
 from reticent.store import Store
 from reticent.studies import presets
@@ -92,14 +92,6 @@ class Model:
 
     def _from(self, start: Start) -> Materials:
         return replace(self.materials, start=start)
-
-
-def masked(state: State, keep: State) -> dict[str, Tensor]:
-    """Set what is not kept to zero; buffers stay."""
-    return {
-        name: torch.where(keep[name].to(value.device), value, torch.zeros_like(value)) if name in keep else value
-        for name, value in state.items()
-    }
 
 
 Make = Callable[[Model], Sequence[nn.Module]]

@@ -10,6 +10,7 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import log_softmax
 
 from reticent.findings.evidence import Family
 from reticent.signals.matrix import Floats
@@ -70,7 +71,7 @@ def answers(margins: NDArray[np.floating], logits: NDArray[np.floating] | None, 
         return Answers(np.stack(found, axis=2), 0)
     z = logits.astype(np.float64)
     at = np.broadcast_to(labels[None, :, None], (*z.shape[:2], 1))
-    log_p, half = _log_softmax(z), _log_softmax(z / 2)
+    log_p, half = log_softmax(z, axis=-1), log_softmax(z / 2, axis=-1)
     p = np.exp(log_p)
     found += [
         np.exp(np.take_along_axis(half, at, axis=2)[:, :, 0]),
@@ -79,7 +80,7 @@ def answers(margins: NDArray[np.floating], logits: NDArray[np.floating] | None, 
     ]
     correct = (z.argmax(axis=2) == labels).astype(np.float64)
     np.put_along_axis(z, at, -np.inf, axis=2)
-    others = np.maximum(_log_softmax(z), DEEPEST)
+    others = np.maximum(log_softmax(z, axis=-1), DEEPEST)
     q = np.exp(others)
     np.put_along_axis(q, at, 0.0, axis=2)
     found += [-_sum(q * others), correct]
@@ -236,11 +237,6 @@ def _times(vectors: Floats, matrix: Floats) -> Floats:
 
 def _sum(values: Floats) -> Floats:
     return np.asarray(values.sum(axis=-1))
-
-
-def _log_softmax(z: Floats) -> Floats:
-    z = z - z.max(axis=-1, keepdims=True)
-    return np.asarray(z - np.log(np.exp(z).sum(axis=-1, keepdims=True)))
 
 
 def _sigmoid(margin: Floats) -> Floats:

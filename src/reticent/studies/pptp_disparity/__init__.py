@@ -18,6 +18,7 @@ from reticent.rounding import percent
 from reticent.studies import presets
 from reticent.studies.base import Bench, Found, Results, Scale, Setting, Study
 from reticent.studies.numbers import Estimate
+from reticent.studies.pptp.settings import PAPER
 from reticent.studies.pptp_disparity import claims
 from reticent.studies.pptp_disparity.levelling import levelling, places, rivals, share
 
@@ -138,8 +139,7 @@ SCALES = {
 STUDY = Study(
     name="pptp-disparity",
     title="At which stage does membership begin to show, and is it where a probe's accuracy stops to grow?",
-    paper="Fang and Kim, Decoupling generalizability and membership privacy risks in neural networks (PPTP), arXiv "
-    "2602.02296.",
+    paper=PAPER,
     scales=SCALES,
     measure=measured,
     columns=COLUMNS,

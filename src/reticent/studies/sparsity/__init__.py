@@ -30,6 +30,7 @@ from reticent.studies.sparsity.rows import (
     ENDS,
     FACTORED,
     PUBLISHED,
+    SLOPE_FROM,
     SMALLER,
     butterfly,
     claimed,
@@ -43,8 +44,6 @@ from reticent.studies.sparsity.rows import (
 DISCRIMINATOR = "nn"
 """The paper's: a network fitted on the answers of one reference."""
 METRIC = "defence"
-LEAST = 0.01
-"""The relative loss of accuracy from which on a slope is written."""
 
 
 def measured(bench: Bench) -> Found:
@@ -156,7 +155,7 @@ def _mean(each: Sequence[Linear]) -> Linear:
 def _told(found: Found, name: str, gain: Linear, loss: Linear) -> None:
     """Put down what a row gains and loses, and, where it loses enough, the ratio."""
     found.numbers |= {(name, "relative_gain"): gain.estimate(), (name, "relative_loss"): loss.estimate()}
-    if loss.value >= LEAST:
+    if loss.value >= SLOPE_FROM:
         slope = gain.value / loss.value
         ratio = Linear.of(slope, [(1 / loss.value, gain), (-slope / loss.value, loss)])
         found.numbers[name, "slope"] = ratio.estimate()

@@ -18,6 +18,7 @@ from reticent.studies.sparsity.rows import (
     FIRST,
     LAST,
     SLOPE,
+    SLOPE_FROM,
     SMALLER,
     claimed,
     factored,
@@ -27,8 +28,6 @@ from reticent.studies.sparsity.rows import (
 
 NETWORKS = ("ResNet",)
 """The kind of network that the paper has."""
-LOSS = 0.01
-"""The relative loss of accuracy from which on there is a slope."""
 LACKS = "a control that the paper lacks"
 EVERY = "under LiRA, RMIA and the learned attack each"
 Rows = Callable[[Options], list[str]]
@@ -41,7 +40,7 @@ def _slope(rows: str) -> Parts:
         lost = reaches(
             f"relative loss of accuracy, {rows}",
             results.get(one.key, rows, "relative_loss"),
-            LOSS,
+            SLOPE_FROM,
             metric="difference",
         )
         void: Reason | None = None if lost.answer() == "yes" else "condition"
@@ -114,8 +113,8 @@ CLAIMS = (
         f"In each setting: over {ROUNDS}, as far as they are rows, the mean relative gain in defence is more than "
         f"{ENDS[0]:g} and less than {ENDS[1]:g} times the mean relative loss of accuracy, which is the paper's "
         f"{SLOPE:g} within a factor of two; defence is 1 less the balanced accuracy of the discriminator, a network "
-        f"fitted on one reference. It can't be told where that loss is not shown to be {100 * LOSS:g} % or more, since "
-        "there is no slope then.",
+        f"fitted on one reference. It can't be told where that loss is not shown to be {100 * SLOPE_FROM:g} % or "
+        "more, since there is no slope then.",
         _slope(CLAIMED),
         networks=NETWORKS,
     ),

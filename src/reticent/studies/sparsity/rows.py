@@ -15,6 +15,8 @@ SLOPE = 3.6
 TIMES = 2.0
 """A slope that is further from the paper's than by this factor is another one."""
 ENDS = (SLOPE / TIMES, SLOPE * TIMES)
+SLOPE_FROM = 0.01
+"""The relative loss of accuracy from which on there is a slope."""
 
 
 def imp(number: int) -> str:

@@ -253,6 +253,7 @@ def test_a_table_of_outputs_is_refused_with_what_to_write(command, tmp_path):
     [
         ("--scores s.txt", ["ends in .npy or .npz"]),
         ("--scores s.npy", ["holds the scores of one attack, got", "--attack NAME"]),
+        ("--attack wemem --scores s.npy", ["holds the scores of one attack, got 8 attacks"]),
         ("--attack nope", ["unknown attack 'nope'"]),
         ("--attack lira --set attack.lira.variance=half", ["lira: variance: expected"]),
     ],

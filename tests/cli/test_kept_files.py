@@ -59,6 +59,16 @@ def test_scores_never_replace_the_outputs(command, outputs, tmp_path, kind):
     assert not (tmp_path / "bo").exists()
 
 
+def test_scores_never_replace_the_records(command, outputs, tmp_path):
+    outputs()
+    np.savez(tmp_path / "both.npz", x=np.zeros((60, 2), np.float32), y=np.arange(60) % 3)
+    before = (tmp_path / "both.npz").read_bytes()
+    code, _, err = command("attack --signals outputs.npz --records both.npz --attack loss --scores both.npz --out bo")
+    assert code == 2
+    assert "scores: both.npz would be written over, and this command reads it" in err
+    assert (tmp_path / "both.npz").read_bytes() == before
+
+
 @pytest.mark.parametrize("name", ["records.csv", "report.html", "audit.json"])
 @pytest.mark.parametrize("verb", ["audit", "locate records"])
 def test_a_report_replaces_nothing_that_is_none_of_its_own(command, tmp_path, verb, name):

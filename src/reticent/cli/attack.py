@@ -54,11 +54,10 @@ def attack(
         reading: with --records, how a table's columns, or a folder's pictures, are read.
         flags: which attacks to run.
     """
-    from reticent.attacks import ATTACKS
     from reticent.cli.job import reported
     from reticent.data.load import load
     from reticent.jobs.attack import run
-    from reticent.jobs.attacks import gather_attacks
+    from reticent.jobs.attacks import build_attacks, gather_attacks
     from reticent.jobs.grouping import check_unit
     from reticent.jobs.score_files import check_scores, save_scores
     from reticent.jobs.signals_file import check_file, read_signals
@@ -73,10 +72,10 @@ def attack(
         raise InputError(f"{named}: how a table is read; expected the table beside it: give --records FILE")
     chosen = gather_attacks(flags.config, flags.values())
     check_unit(chosen)
+    read = (signals, flags.config, records)
     if scores:
-        several = chosen.every_attack or not chosen.attacks
-        check_scores(scores, len(ATTACKS if several else chosen.attacks), (signals, flags.config))
-    check_folder(out, AUDIT, (signals, flags.config), chosen.format)
+        check_scores(scores, len(build_attacks(chosen)), read)
+    check_folder(out, AUDIT, read, chosen.format)
     check_file(signals)  # Before a large table is read.
     table = None if records is None else load(records, **read_as)
     brought = read_signals(signals, chosen.group_by, chosen.unit, chosen.unit_score, table)

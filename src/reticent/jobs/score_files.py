@@ -14,7 +14,7 @@ ARRAYS = {".npy": b"\x93NUMPY", ".npz": b"PK\x03\x04"}
 """What a file of arrays begins with, by its ending."""
 
 
-def check_scores(path: Path, attacks: int, inputs: Sequence[Path | None] = ()) -> None:
+def check_scores(path: Path, attacks: int, inputs: Sequence[str | Path | None] = ()) -> None:
     """Check, before anything runs, that scores can be saved under a name."""
     check_file("scores", path, inputs, ARRAYS.get(path.suffix))
     if path.suffix not in {".npy", ".npz"}:

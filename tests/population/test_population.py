@@ -413,6 +413,20 @@ def test_a_users_training_function_gets_members_and_a_seed(store):
     assert not np.array_equal(signals.logits[0, slice(None)], signals.logits[1, slice(None)])
 
 
+def unsteady(x, y, seed):
+    torch.seed()
+    return torch.nn.Linear(5, 3)
+
+
+def test_a_network_of_a_users_function_is_the_one_that_was_stored(store):
+    made = population(Recipe(procedure=Function(function=f"{__name__}:unsteady")), models=2)
+    with torch.random.fork_rng():
+        found = train(made, store)
+        network = Maker(made, store, "cpu").network(found[0])
+    stored = store.whole(found[0].training).arrays("weights.safetensors")
+    np.testing.assert_array_equal(network.weight.detach().numpy(), stored["weight"])
+
+
 def test_devices():
     assert choose_device("cpu") == "cpu"
     with pytest.raises(ModelError, match="expected auto, cpu, cuda or cuda:N, got 'gpu'"):

@@ -235,11 +235,12 @@ class Maker(Asker):
 
     @fixed()
     def _load(self, model: int, run: Run) -> nn.Module:
-        """Build a network from its weights; one that a function of the user's made is made again."""
+        """Build a network from its weights; a function of the user's makes its own anew, to hold them."""
         recipe = self.population.recipe
         if recipe.procedure.method == "function":
-            return self._trained(model).model
-        network = entry(recipe).network(recipe, self.materials(model), self.population.streams(model))
+            network = self._trained(model).model
+        else:
+            network = entry(recipe).network(recipe, self.materials(model), self.population.streams(model))
         weights = state(run, "weights")
         check_state(network, weights, f"the weights of run {run.id}", f"; {OTHERWISE}")
         network.load_state_dict(weights)

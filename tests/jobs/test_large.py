@@ -111,6 +111,7 @@ def test_an_attack_that_takes_long_runs_where_it_is_named(monkeypatch):
 def test_time_and_room_are_foretold(monkeypatch):
     settings, attacks = Settings(0, replicates=100), [ATTACKS["loss"].spec(), ATTACKS["lira"].spec()]
     assert seconds(Size(6, 5_000, 0), attacks, settings) > 0
+    assert seconds(Size(64, 100, 0), attacks, settings) > 0  # A third of the records is fewer than the models.
     monkeypatch.setattr(attack_time, "_measured", lambda size, *_: 2 + size.records / 100)
     monkeypatch.setattr(threads, "cores", lambda: 4)
     side_by_side = attack_time.UNCACHED * (attack_time.ALONE + (1 - attack_time.ALONE) / 4)

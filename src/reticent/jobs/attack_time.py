@@ -21,6 +21,8 @@ from reticent.spec import Spec
 FEW = 400
 """Records of the smaller probe; the larger one has three times as many. With 100 the cost of a record was told at more
 than twice what it was."""
+FEWEST = 20
+"""Records of a probe, at least: so many that models of them can be drawn."""
 ALONE = 0.2
 """Share of the work that one core does, however many there are (0.14 of 30,000 records of 256 models)."""
 UNCACHED = 1.5
@@ -54,8 +56,8 @@ def seconds(size: Size, attacks: Sequence[Spec], settings: Settings) -> float:
     probe = replace(settings, replicates=count)
     if not told:
         return 0.0
-    models = min(size.models, MOST_MODELS)
-    few = min(FEW, -(-size.records // 3))
+    few = max(FEWEST, min(FEW, -(-size.records // 3)))
+    models = min(size.models, MOST_MODELS, few)
     _measured(size._replace(models=min(models, WARM), records=few), told, probe)
     once = _measured(size._replace(models=models, records=few), told, probe)
     whole = once * (size.records / few) * (size.models / models)

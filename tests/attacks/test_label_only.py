@@ -12,6 +12,7 @@ from torch import nn
 
 import reticent
 from reticent.attacks import parse, score
+from reticent.attacks.label_only import LabelOnly
 from reticent.data.records import Records
 from reticent.errors import InputError, ShapeError, SpecError
 from reticent.jobs.config import chosen, prepare
@@ -104,6 +105,9 @@ def test_the_share_of_noisy_copies_is_that_of_a_normal_law(flat):
     sigma = 0.5 * np.linalg.norm(weights * spread) / np.linalg.norm(weights)
     expected = norm.cdf(distance / sigma)
     expected[:5] = 1 - expected[:5]
+    for cls in (Noise, LabelOnly):
+        with pytest.raises(SpecError, match="strength: expected"):
+            cls(strength=1.0)
     spec = Noise(copies=1000, strength=0.5)
     found = label_queries.noise(spec, asked, examples, prepare, torch.Generator().manual_seed(2))[:, 0].numpy()
     assert np.abs(found - expected).max() < 4.5 * 0.5 / np.sqrt(1000)

@@ -10,7 +10,7 @@ views are counted, and not weighed by a network; borders are reflected; the thre
 from typing import Annotated, ClassVar, Literal
 
 import numpy as np
-from annotated_types import Ge, Gt, Le
+from annotated_types import Ge, Gt, Le, Lt
 
 from reticent.attacks.base import AttackEntry, Needs, Problem
 from reticent.signals.matrix import Floats
@@ -28,7 +28,7 @@ class LabelOnly(Spec):
     (HopSkipJump), which tokens have not."""
     copies: Annotated[int, Ge(1)] = 100
     """How many noisy copies of each record; the paper asks for up to 5,000."""
-    strength: Annotated[float, Gt(0), Le(1)] = 0.1
+    strength: Annotated[float, Gt(0), Lt(1)] = 0.1
     """Of the noise: the standard deviation, in those of pixels or of the feature; or the probability that a feature of
     bits changes, or that a word is left out."""
     rotations: Annotated[int, Ge(0), Le(180)] = 9

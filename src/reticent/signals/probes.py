@@ -2,7 +2,7 @@
 
 from typing import Annotated, ClassVar
 
-from annotated_types import Ge, Gt, Le
+from annotated_types import Ge, Gt, Le, Lt
 
 from reticent.errors import InputError
 from reticent.spec import Spec
@@ -60,7 +60,7 @@ class Noise(Probe):
     method: ClassVar[str] = "noise"
 
     copies: Annotated[int, Ge(1)] = 100
-    strength: Annotated[float, Gt(0)] = 0.1
+    strength: Annotated[float, Gt(0), Lt(1)] = 0.1
 
     @property
     def queries(self) -> int:

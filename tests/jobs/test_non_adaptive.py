@@ -1,5 +1,8 @@
 """The attacker who does not know of the defense: without one, he is equal to the one who does; the twin is out."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -7,9 +10,12 @@ from reticent.attacks.base import Problem
 from reticent.data.membership import Membership
 from reticent.errors import ShapeError, SpecError
 from reticent.findings.audit import Verdict
+from reticent.jobs import non_adaptive as module
 from reticent.jobs.attacks import build_attacks
+from reticent.jobs.base import Work
+from reticent.jobs.config import chosen, prepare
 from reticent.jobs.defenses import undefended
-from reticent.jobs.non_adaptive import against, facts
+from reticent.jobs.non_adaptive import Unaware, against, facts
 from reticent.jobs.scoring import Settings, attacked
 from reticent.objectives.label_smoothing import LabelSmoothing
 from reticent.options import AttackConfig
@@ -18,6 +24,7 @@ from reticent.procedures.user import Function
 from reticent.say import trust
 from reticent.signals.composed import substituted
 from reticent.signals.matrix import Signals
+from reticent.store import Store
 from reticent.training.recipe import Recipe
 
 SETTINGS = Settings(seed=1, replicates=100)
@@ -106,6 +113,23 @@ def test_both_attackers_are_compared_by_the_attack_of_the_verdict():
     areas = {audit.name: audit.auc.mean for audit in found.audits}
     assert f"does not know of the defense reaches an AUC of {areas['lira']:.3f};" in told.sentence
     assert "protects nobody" not in told.sentence
+
+
+def test_undefended_references_are_kept_while_they_are_used(tmp_path, monkeypatch):
+    used = {}
+
+    def found(*_):
+        used.update(Store(tmp_path).users())
+        return Unaware((), {})
+
+    monkeypatch.setattr(module, "against", found)
+    monkeypatch.setattr(module, "facts", lambda *_: None)
+    small = {"models": 2, "records": 40, "epochs": 1, "attacks": ["loss"], "output": "temperature", "store": tmp_path}
+    job = prepare(chosen(None, small))
+    module.non_adaptive(job, None, SimpleNamespace(scores={}, verdict=None), Work())
+    plain = replace(job.population, recipe=undefended(job.population.recipe))
+    assert set(used) == {run for model in range(2) for run in plain.run_ids(model)}
+    assert Store(tmp_path).users() == {}
 
 
 def test_the_defense_is_taken_out_of_a_recipe():

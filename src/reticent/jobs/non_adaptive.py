@@ -26,11 +26,11 @@ from reticent.jobs.defenses import undefended
 from reticent.jobs.measure import Measurement
 from reticent.jobs.scoring import Settings, audited, in_turn
 from reticent.population import stored_signals
+from reticent.population.in_store import using
 from reticent.population.train import train
 from reticent.signals.composed import substituted
 from reticent.signals.matrix import Floats
 from reticent.spec import Spec
-from reticent.store import at
 
 KNOWS, DOES_NOT = "adaptive", "non-adaptive"
 
@@ -46,12 +46,12 @@ def non_adaptive(job: Job, problem: Problem, aware: Measurement, work: Work) -> 
     """Train the undefended references, or find them, and attack the defended targets with them; the scores, too."""
     work.tell("undefended references")
     population = replace(job.population, recipe=undefended(job.population.recipe))
-    store = at(job.config.store).open()
-    made = train(population, store, executor=job.executor, progress=work.progress)
-    signals, others = stored_signals.signals(population, store, made)
-    plain = Problem.make(signals, population.membership, population=others)
     settings = Settings.of(job.config)
-    found = against(problem, plain, job.attacks, settings, work.tell)
+    with using(job.config.store, population) as store:
+        made = train(population, store, executor=job.executor, progress=work.progress)
+        signals, others = stored_signals.signals(population, store, made)
+        plain = Problem.make(signals, population.membership, population=others)
+        found = against(problem, plain, job.attacks, settings, work.tell)
     return facts(found, problem, aware.scores, aware.verdict, settings), found.scores
 
 

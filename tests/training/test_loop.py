@@ -1,4 +1,5 @@
 import gc
+import math
 import weakref
 from dataclasses import replace
 
@@ -15,6 +16,7 @@ from reticent.objectives import OBJECTIVES
 from reticent.objectives.hamp import Hamp
 from reticent.objectives.past import Past
 from reticent.procedures.plain import train
+from reticent.training import loop
 from reticent.training.data import Preparation
 from reticent.training.loop import fit, planned
 from reticent.training.materials import Materials, forward, untrained
@@ -189,6 +191,14 @@ def test_early_stopping_keeps_the_best_epoch():
         recipe.replace(epochs=trained.history.kept + 1, patience=None), materials(blobs(), range(48)), Streams(0, 0)
     )
     assert same(state(trained), state(shorter))
+
+
+def test_early_stopping_keeps_the_best_epoch_after_one_whose_loss_is_not_a_number(monkeypatch):
+    losses = iter([math.nan, 3.0, 1.0, 2.0, 2.0, 2.0, 0.5])
+    monkeypatch.setattr(loop, "validation_loss", lambda *_: next(losses))
+    recipe = SMALL.replace(epochs=9, patience=3)
+    trained = train(recipe, materials(blobs(), range(48), range(48, 96)), Streams(0, 0))
+    assert (trained.history.kept, len(trained.history.loss)) == (2, 6)
 
 
 def test_stopping_after_some_epochs_is_the_beginning_of_the_longer_run():

@@ -62,7 +62,7 @@ class _Fitting:
 
     def __init__(self, run: Run) -> None:
         self.run, self.history = run, History()
-        self._best: tuple[float, dict[str, Tensor] | None] = (math.inf, None)
+        self._best: tuple[float, int, dict[str, Tensor] | None] = (math.inf, 0, None)  # Loss, epoch, state.
         whole = enumerate(planned(run.recipe, run.steps, run.done))
         self.plan = [(epoch, batches) for epoch, batches in whole if batches and run.groups(epoch)]
 
@@ -84,18 +84,18 @@ class _Fitting:
             validated = validation_loss(model, materials)
             history.validation_loss.append(validated)
             if validated < self._best[0]:
-                self._best = (validated, copy.deepcopy(model.state_dict()))
-            waited = history.kept - history.validation_loss.index(min(history.validation_loss))
-            if waited >= patience:
+                self._best = (validated, history.kept, copy.deepcopy(model.state_dict()))
+            if history.kept - self._best[1] >= patience:
                 return False
         return len(history.loss) < len(self.plan)
 
     def end(self) -> History:
         """Bring the network to the state that is kept."""
         model, history = self.run.model, self.history
-        if self._best[1] is not None:
-            model.load_state_dict(self._best[1])
-            history.kept = history.validation_loss.index(min(history.validation_loss))
+        _, epoch, state = self._best
+        if state is not None:
+            model.load_state_dict(state)
+            history.kept = epoch
         model.eval()
         history.visited = float(self.run.visited.double().mean())
         self.run.objective.ended(self.plan[history.kept][0])

@@ -3,6 +3,7 @@
 import doctest
 import json
 from io import StringIO
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from rich.console import Console
 import reticent
 from reticent.attacks import ATTACKS, needs_models
 from reticent.errors import CorruptFileError, InputError, SpecError, StoreError, TooFewReferencesError, UnknownNameError
+from reticent.jobs import document
 from reticent.jobs.attack import run as attack_outputs
 from reticent.jobs.attacks import build_attacks
 from reticent.jobs.config import chosen, prepare
@@ -69,6 +71,13 @@ def test_what_a_model_knows_of_other_records_shows_that_it_learned():
     assert unlearned(0, 0.99, 0.567, 100, (0.40, 100)) is None
     assert unlearned(0, 1.0, 0.75, 12) is None  # Though chance gives up to 100 %.
     assert unlearned(0, 0.83, 0.75, 12) is not None
+
+
+def test_the_records_that_a_model_was_not_trained_on_are_those_that_there_are():
+    facts = SimpleNamespace(members=100, accuracy_members=0.70, accuracy_non_members=0.69, largest_class_share=0.567)
+    made = [SimpleNamespace(model=0, facts=facts)]
+    assert document.health(made, 200) == ()
+    assert [one.model for one in document.health(made, 125)] == [0]  # 69.8 % of 125, where chance gives up to 70.1 %.
 
 
 def test_models_that_learned_nothing_exclude_no_leak(brought):

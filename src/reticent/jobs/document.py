@@ -95,7 +95,7 @@ def population_facts(population: Population, made: Sequence[Made], units: Units 
         stacked=True if population.stack > 1 else None,
         queries=full(population.queries),
         accuracy=accuracy(each, population.membership, units),
-        health=health(made),
+        health=health(made, len(population.roles.audited)),
         per_model=each,
         notices=tuple(notices(made)),
         repair=repairs(made),
@@ -151,15 +151,15 @@ def notices(made: Sequence[Made]) -> list[str]:
     return [of_models(text, held, every) for text, held in said.items()]
 
 
-def health(made: Sequence[Made]) -> tuple[Unlearned, ...]:
-    """Find models that label records no better than the largest class would."""
+def health(made: Sequence[Made], records: int) -> tuple[Unlearned, ...]:
+    """Find models that label the audited records no better than the largest class would."""
     told = (
         unlearned(
             one.model,
             one.facts.accuracy_members,
             one.facts.largest_class_share,
             one.facts.members,
-            (one.facts.accuracy_non_members, one.facts.members),  # Each record is in half of the models.
+            (one.facts.accuracy_non_members, records - one.facts.members),
         )
         for one in made
     )

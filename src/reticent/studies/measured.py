@@ -117,16 +117,16 @@ def measure(bench: Bench, name: str, job: Job, about: str = "", *, attacked: boo
     rate = bench.options.get("fpr")
     for attack, scores in scored.items():
         measures |= leaks(attack, scores, members, rate, weights)
-    notices = _said(made) | dict.fromkeys(_ties(scored, members, rate), len(made))
+    notices = _said(made, members.shape[1]) | dict.fromkeys(_ties(scored, members, rate), len(made))
     return Measured(name, about, job, measures, made, notices, scored)
 
 
 UNLEARNED = "These models did not learn, so low numbers say nothing."
 
 
-def _said(made: Sequence[Made]) -> dict[str, int]:
+def _said(made: Sequence[Made], records: int) -> dict[str, int]:
     """Count what training had to say of the models, and those that did not learn."""
-    said = Counter({UNLEARNED: len(document.health(made))})
+    said = Counter({UNLEARNED: len(document.health(made, records))})
     for one in made:
         said.update(set(one.facts.notices))
     return {notice: count for notice, count in said.items() if count}

@@ -122,7 +122,7 @@ def audited(
         verdict=SideVerdict.model_validate(dict(said) | {"sentence": sentence(said, audits)}, extra="ignore"),
         attacks=audits,
         epsilon=epsilon,
-        references=_references(made),
+        references=_references(made, len(population.roles.audited)),
         notices=(*untaught, *seen.notices, *dict.fromkeys(ready.left_out.values())),
     )
     return Audited(found, made, scores, correct)
@@ -132,14 +132,14 @@ def _share(right: NDArray[np.bool_], confidence: float) -> MeasuredShare:
     return MeasuredShare(value=float(right.mean()), interval=exact_interval(int(right.sum()), len(right), confidence))
 
 
-def _references(made: Sequence[Made]) -> References:
+def _references(made: Sequence[Made], audited: int) -> References:
     return References(
         members=float(np.mean([one.facts.members for one in made])),
         accuracy=Accuracy(
             members=document.spread([one.facts.accuracy_members for one in made]),
             non_members=document.spread([one.facts.accuracy_non_members for one in made]),
         ),
-        health=document.health(made),
+        health=document.health(made, audited),
         runs=tuple(one.training for one in made),
         notices=tuple(document.notices(made)),
     )

@@ -216,7 +216,7 @@ def _findings(
         ),
         stages=found,
         accuracy=MeanAccuracy(mean=float(np.mean(whole)), repetitions=tuple(whole)),
-        models=tuple(_network(key, one) for key, one in networks.items()),
+        models=tuple(_network(key, one, len(planned.test)) for key, one in networks.items()),
         data=LayersData(
             **dict(document.data_facts(job.records, job.population.roles)),
             trained_on=int((~planned.test).sum()),
@@ -251,7 +251,7 @@ def _distances(contrasts: Sequence[Contrast], index: int) -> Distances:
     return Distances(edges=edges.tolist(), both=counts[0], one=counts[1], means=means)
 
 
-def _network(key: Key, network: Network) -> TrainedNetwork:
+def _network(key: Key, network: Network, audited: int) -> TrainedNetwork:
     members, recipe, epochs = network.made.facts.members, network.recipe, network.epochs()
     alone = recipe.procedure.method == "plain" and recipe.sampler.method == "shuffle"
     return TrainedNetwork(
@@ -263,5 +263,5 @@ def _network(key: Key, network: Network) -> TrainedNetwork:
         steps=steps(recipe, members, epochs) if alone else None,
         accuracy_members=network.made.facts.accuracy_members,
         accuracy_test=network.accuracy,
-        learned=not document.health([network.made]),
+        learned=not document.health([network.made], audited),
     )

@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 import reticent
+from reticent.cli.search import _values
 from reticent.errors import SpecError, UnknownNameError
 from reticent.findings.search import SearchDocument, Tried
 from reticent.jobs import search as searching
@@ -218,6 +219,10 @@ def test_an_option_is_written_beside_the_part_that_has_it():
         with_option("relaxloss", "hamp.gamma", 1)
     with pytest.raises(SpecError, match="did you mean 'level'"):
         with_option("relaxloss", "leval", 1)
+
+
+def test_values_on_the_command_line_may_be_lists():
+    assert _values("widths=[64,32],[128,64]") == ("widths", [[64, 32], [128, 64]])
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,9 @@ def search(*, over: Several = None, lost: float = 0.02, flags: RowFlags = RowFla
 
 def _values(text: str) -> tuple[str, list[Any]]:
     """Read one ``option=value,value``."""
+    from reticent.jobs.defenses import COMMA
+
     key, equals, rest = text.partition("=")
     if not equals or not key.strip() or not rest.strip():
         raise SpecError(f"--over {text}: expected option=value,value, such as rate=0.001,0.01,0.05")
-    return key.strip(), [toml_or_text(part) for part in rest.split(",")]
+    return key.strip(), [toml_or_text(part) for part in COMMA.split(rest)]

@@ -117,6 +117,14 @@ class Gone:
         raise RayError("The worker died unexpectedly.\nIts exit code was 1.")
 
 
+def test_a_model_is_seen_once_its_probes_are(store, monkeypatch):
+    asked, made = [], Made(0, "t", "s", None, fresh=True, probes=("p",))  # type: ignore[arg-type]
+    monkeypatch.setattr(Store, "ended", lambda _, run: asked.append(run) or (run != "p" or asked.count("p") > 2))
+    monkeypatch.setattr(tasks.time, "sleep", lambda _: None)
+    assert tasks._seen(made, "node", store) is made
+    assert asked.count("p") == 3
+
+
 def test_a_process_that_ended_is_a_failure_of_its_model_alone(store):
     [(model, error), (other, _)] = tasks._results(Gone, None, [7, 9], store)
     assert (model, other) == (7, 9)

@@ -151,7 +151,7 @@ def _seen(result: Made | Failure, node: str, store: Store) -> Made | Failure:
     if not isinstance(result, Made):
         return result[0], result[1].retold(f"{result[1]} (on {node})")
     end = time.monotonic() + PATIENCE
-    while not store.ended(result.signals):
+    while not all(map(store.ended, (result.signals, *result.probes))):
         if time.monotonic() > end:
             told = f"model {result.model}: {node} has finished it, and the store {store.address} lacks it"
             return result.model, ModelError(told)

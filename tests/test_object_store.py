@@ -15,6 +15,7 @@ import pytest
 from reticent.errors import CorruptRunError, StoreError, StoreLockedError
 from reticent.store import at
 from reticent.store import objects as module
+from reticent.store.locks import process
 
 obstore = pytest.importorskip("obstore", reason="obstore is not installed: pip install 'reticent[objects]'")
 TRIES = 50
@@ -281,7 +282,7 @@ def test_a_suspended_maker_of_this_machine_is_not_disturbed_when_its_lease_is_vo
 
     def suspended():
         assert other.root == one.root
-        with pytest.raises(StoreLockedError, match=f"is being made by process {os.getpid()}, which is alive"):
+        with pytest.raises(StoreLockedError, match=f"is being made by {process()}, which is alive"):
             write(other)
 
     assert write(one, before=suspended)

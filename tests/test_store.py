@@ -15,6 +15,7 @@ from reticent.errors import CorruptRunError, StoreError, StoreLockedError
 from reticent.jobs.config import gather, prepare
 from reticent.population.in_store import using
 from reticent.store import Store, folder
+from reticent.store.locks import process
 
 
 @pytest.fixture
@@ -153,6 +154,7 @@ def test_a_run_that_is_gone_is_told(store):
         store.whole("r1")
 
 
+HOST = socket.gethostname()
 HOLDER = """
 import sys
 from pathlib import Path
@@ -168,7 +170,9 @@ def test_a_live_process_is_respected_and_a_dead_one_is_not(store):
     with subprocess.Popen([sys.executable, "-c", HOLDER, str(store.root)], **pipes) as holder:
         assert holder.stdout.readline() == b"ready\n"
         with (
-            pytest.raises(StoreLockedError, match=f"run r1 .* is being made by process {holder.pid}, which is alive"),
+            pytest.raises(
+                StoreLockedError, match=f"run r1 .* is being made by process {holder.pid} on {HOST}, which is alive"
+            ),
             store.claim("r1", patience=0.1),
         ):
             pass
@@ -313,7 +317,7 @@ def test_a_link_is_neither_followed_nor_removed(store):
 def test_what_a_live_process_holds_is_not_removed(store):
     write(store)
     with store.claim("r1"):
-        assert store.holder("r1") == f"process {os.getpid()}"
+        assert store.holder("r1") == process()
         with pytest.raises(StoreLockedError, match="which is alive"):
             store.remove("r1")
     assert store.find("r1") is not None

@@ -16,6 +16,7 @@ from reticent.jobs.runs import age, check, find, scan
 from reticent.say.grammar import middle_out
 from reticent.say.runs import recipe, size
 from reticent.store import Store
+from reticent.store.locks import process
 
 SMALL = "--records 60 --models 4 --epochs 1 --workers 1 --attack lira --set replicates=100"
 
@@ -156,7 +157,7 @@ def test_states_are_told(command, store):
         _, out, _ = command("runs list --all")
         text = words(out)
         assert f"{name(0x50)}.partial unknown – 0 B" in text
-        assert f"in use (by process {os.getpid()})" in text
+        assert f"in use (by {process()})" in text
         _, grouped, _ = command("runs list")
         assert "1 in use" in words(grouped)
     assert "unfinished (it has no done.json)" in text
@@ -278,10 +279,10 @@ def test_rm_keeps_what_a_live_process_holds(command, store):
     with store.claim(name(0x10)):
         code, _, err = command(f"runs rm {name(0x10)} --yes")
         assert code == 2
-        assert f"run {name(0x10)} is in use by process {os.getpid()}, which is alive: nothing was removed" in err
+        assert f"run {name(0x10)} is in use by {process()}, which is alive: nothing was removed" in err
         code, out, _ = command("runs rm --all --yes")
         assert code == 1
-        assert f"{name(0x10)} is kept: process {os.getpid()} is using it, and is alive." in words(out)
+        assert f"{name(0x10)} is kept: {process()} is using it, and is alive." in words(out)
         # The draft of the live process, the run, and its signals, which are not of a removed model.
         assert folders(store) == [name(0x10), f"{name(0x10)}.partial"]
     with store.claim(name(0x20)):  # signals being made: their model stays too
@@ -305,7 +306,7 @@ def test_rm_unfinished_takes_what_a_killed_process_left_and_no_more(command, sto
     with store.claim(name(0x50)) as draft:
         draft.write_json("spec.json", {})
         code, out, _ = command("runs rm --unfinished --yes")
-        assert (code, f"is kept: process {os.getpid()} is using it" in words(out)) == (1, True)
+        assert (code, f"is kept: {process()} is using it" in words(out)) == (1, True)
         assert f"{name(0x50)}.partial" in folders(store)
     assert folders(store) == [name(0x10), name(0x11), name(0x20), name(0x21), name(0x30), name(0x50), "notes"]
     assert store.find(name(0x10)) is not None

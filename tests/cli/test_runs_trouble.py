@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -13,6 +14,7 @@ import pytest
 from reticent.errors import CorruptRunError, StoreLockedError, UnreadableRunError
 from reticent.jobs.runs import scan
 from reticent.store import Store
+from reticent.store.locks import process
 from reticent.store.run import sealed
 
 GOOD, BAD, SEEN = "0" * 19 + "1", "0" * 19 + "2", "0" * 19 + "3"
@@ -168,12 +170,12 @@ def test_what_a_live_process_uses_is_kept_with_its_model(command, store):
     with store.using([BAD, SEEN]), store.claim(SEEN):  # the signals of BAD are being written: nothing says so yet
         code, out, _ = command("runs rm --all --yes")
         assert code == 1
-        assert f"{BAD} is kept: process {os.getpid()} is using it, and is alive." in words(out)
+        assert f"{BAD} is kept: {process()} is using it, and is alive." in words(out)
         assert sorted(path.name for path in runs.iterdir()) == [BAD, f"{SEEN}.partial"]
-        assert f"run {BAD} is in use by process {os.getpid()}" in command(f"runs rm {BAD} --yes")[2]
+        assert f"run {BAD} is in use by {process()}" in command(f"runs rm {BAD} --yes")[2]
         for flag in ("--older-than 0h", "--unfinished"):
             command(f"runs rm {flag} --yes")
-        with pytest.raises(StoreLockedError, match=f"run {BAD} is in use by process {os.getpid()}"):
+        with pytest.raises(StoreLockedError, match=f"run {BAD} is in use by {process()}"):
             store.remove(BAD)
         assert store.find(BAD) is not None
     assert command(f"runs rm {BAD} --yes")[0] == 0
@@ -194,7 +196,7 @@ with Store(Path(sys.argv[1])).using([sys.argv[2]]):
 def test_a_use_ends_with_its_process_even_if_that_is_killed(command, store):
     with subprocess.Popen([sys.executable, "-c", USER, str(store.root), BAD], stdout=subprocess.PIPE) as user:
         assert user.stdout.readline() == b"ready\n"
-        assert store.users() == {BAD: f"process {user.pid}"}
+        assert store.users() == {BAD: f"process {user.pid} on {socket.gethostname()}"}
         assert command(f"runs rm {BAD} --yes")[0] == 2
         user.kill()
     assert store.users() == {}
@@ -204,7 +206,7 @@ def test_a_use_ends_with_its_process_even_if_that_is_killed(command, store):
     for path in left:
         os.utime(path, (time.time() - 2 * 86_400,) * 2)
     with store.using([GOOD]):
-        assert store.users() == {GOOD: f"process {os.getpid()}"}
+        assert store.users() == {GOOD: process()}
     assert list((store.root / "locks" / "uses").iterdir()) == []
 
 

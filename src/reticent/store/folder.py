@@ -266,7 +266,7 @@ class Store:
                 ) from None
         try:
             with writing(self.root):
-                owner.write_text(f"process {os.getpid()}", encoding="utf-8")
+                owner.write_text(locks.process(), encoding="utf-8")
             yield
         finally:
             owner.unlink(missing_ok=True)
@@ -331,6 +331,6 @@ def _renamed(folder: Path, target: Path) -> bool:
 
 def _read(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")[:40] or UNKNOWN
+        return path.read_text(encoding="utf-8")[: locks.LONGEST] or UNKNOWN
     except (OSError, ValueError):
         return UNKNOWN

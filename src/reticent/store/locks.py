@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import secrets
+import socket
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -19,7 +20,15 @@ from reticent.store.disk import gone, read_plain
 
 USES = "uses"
 STALE = 86_400.0
-"""Seconds after which what a killed process left of a use is removed: long after another could be just taking it."""
+"""Seconds after which what a killed process left, of a use or of a draft, is removed: long after another could be just
+taking it."""
+LONGEST = 100
+"""Characters of a holder that are told."""
+
+
+def process() -> str:
+    """Name this process, on whatever machine it is: a store may be shared."""
+    return f"process {os.getpid()} on {socket.gethostname()}"
 
 
 def held(lock: Path) -> bool:
@@ -54,7 +63,7 @@ def using(locks: Path, runs: Iterable[str]) -> Iterator[str]:
     taken.acquire()
     try:
         draft = note.with_suffix(".tmp")
-        draft.write_text(json.dumps({"holder": f"process {os.getpid()}", "runs": sorted(runs)}), encoding="utf-8")
+        draft.write_text(json.dumps({"holder": process(), "runs": sorted(runs)}), encoding="utf-8")
         draft.replace(note)
         yield lock.name
     finally:
@@ -82,7 +91,7 @@ def uses(locks: Path) -> dict[str, str]:
             continue  # It ended, or has just begun and not looked for a run yet.
         runs = note.get("runs")
         names = [name for name in runs if isinstance(name, str)] if isinstance(runs, list) else []
-        found |= dict.fromkeys(names, str(note.get("holder"))[:40])
+        found |= dict.fromkeys(names, str(note.get("holder"))[:LONGEST])
     return found
 
 

@@ -16,7 +16,6 @@ import logging
 import os
 import secrets
 import shutil
-import socket
 import threading
 import time
 from collections.abc import Iterator
@@ -28,6 +27,7 @@ from typing import Any
 from reticent.errors import MissingExtraError, StoreError, StoreLockedError
 from reticent.store.disk import writing
 from reticent.store.folder import UNKNOWN, Store
+from reticent.store.locks import LONGEST, process
 from reticent.store.run import DONE, Problem, Run
 
 log = logging.getLogger(__name__)
@@ -312,7 +312,7 @@ class ObjectStore(Store):
             return None
         lease = self._get(f"leases/{run_id}")
         try:
-            return None if lease is None else str(json.loads(lease[0])["holder"])[:80]
+            return None if lease is None else str(json.loads(lease[0])["holder"])[:LONGEST]
         except (ValueError, KeyError, TypeError):
             return UNKNOWN
 
@@ -352,7 +352,7 @@ class _Lease:
 
     def content(self) -> bytes:
         """Write it."""
-        told = {"holder": f"process {os.getpid()} on {socket.gethostname()}", "token": self.token}
+        told = {"holder": process(), "token": self.token}
         return json.dumps(told | {"renewed": secrets.token_hex(4)}).encode()
 
 

@@ -56,6 +56,7 @@ def scan(root: Path) -> Listing:
             raise StoreError(f"the store {str(root)!r} {what}: give --store DIR, the same as for `reticent audit`")
         folders = sorted(place.iterdir())
         own = [path for path in folders if NAME.fullmatch(path.name) and not path.is_symlink() and path.is_dir()]
+        others = {*folders} - {*own}
     except OSError as error:
         raise StoreError(f"the store {root} cannot be read ({error.strerror or error})") from None
     # A process that ends while this looks may take a folder away.
@@ -65,7 +66,7 @@ def scan(root: Path) -> Listing:
         bytes=sum(run.bytes for run in runs),
         groups=_groups(runs),
         runs=tuple(runs),
-        foreign=tuple(path.name for path in folders if path not in set(own)),
+        foreign=tuple(path.name for path in folders if path in others),
     )
 
 
@@ -288,10 +289,12 @@ def plan(
         asked = [run for run in found.runs if everything or (unfinished and not run.written) or run.folder in broken]
     store = Store(Path(found.store))
     chosen, with_them, kept = list[Run](), list[Run](), list[Kept]()
-    folders = {run.folder for run in asked}
+    folders, made_from = {run.folder for run in asked}, dict[str | None, list[Run]]()
+    for one in found.runs:
+        made_from.setdefault(one.of, []).append(one)
     for run in asked:
         # Others were made from a finished run alone: a folder beside it of the same name is not that run.
-        signals = found.made_from(run) if run.kind not in OF_A_MODEL and run.folder == run.id else ()
+        signals = made_from.get(run.id, []) if run.kind not in OF_A_MODEL and run.folder == run.id else []
         held = next((who for one in (run, *signals) if (who := _holder(store, one.id))), None)
         if held and names:
             raise StoreLockedError(f"run {run.id} is in use by {held}, which is alive: nothing was removed")

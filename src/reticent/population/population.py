@@ -2,6 +2,7 @@
 
 import hashlib
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -139,13 +140,13 @@ class Population:
         """Number of models M."""
         return self.membership.models
 
-    @property
+    @cached_property
     def previous(self) -> "Population | None":
         """The models that the last stage goes on from, where what comes before it stands alone."""
         recipe = entry(self.recipe).first(self.recipe)
         return None if recipe is None else replace(self, recipe=recipe)
 
-    @property
+    @cached_property
     def stages(self) -> list["Population"]:
         """The models of every stage that stands alone: these, those that they go on from, and so on."""
         previous = self.previous
@@ -184,13 +185,17 @@ class Population:
         sampler = self.recipe.sampler
         if not isinstance(sampler, Scored):
             return None
-        plain = replace(self, recipe=undefended(self.recipe), watch=False, trace=False, imitated=None, stack=1)
         return MemorisationRun(
             kind="memorisation",
-            plain=plain.training_id(model),
+            plain=self._plain.training_id(model),
             models=sampler.models,
             outside=sampler.outside,
         )
+
+    @cached_property
+    def _plain(self) -> "Population":
+        """The models without a defense, each alone."""
+        return replace(self, recipe=undefended(self.recipe), watch=False, trace=False, imitated=None, stack=1)
 
     def signals_spec(self, model: int) -> SignalsRun:
         """State what a signals run is made from."""

@@ -78,7 +78,7 @@ def estimate(job: Job, stage: Callable[[str], None] | None = None) -> Plan:
     tell = stage or (lambda _: None)
     population, store = job.population, at(job.config.store)
     finished = len(found(population, store, checker(population)))
-    left = sum(store.find(population.signals_id(model)) is None for model in range(population.models))
+    left = sum(not store.ended(population.signals_id(model)) for model in range(population.models))
     workers = min(job.executor.workers, max(population.models - finished, 1))
     stack = max(map(len, stacks(population, range(left), workers)), default=1)
     tell("training one model in part")
@@ -212,7 +212,7 @@ def _earlier(population: Population, store: Store) -> tuple[int, list[float]]:
     """Count the runs of earlier stages that will be made; by model of which one is found, the share of rounds done."""
     stages = population.stages[1:]
     known = ((row, population.signals_id(row), population.training_id(row)) for row in range(population.models))
-    todo = [row for row, signals, training in known if store.find(signals) is None and store.find(training) is None]
-    there = [[store.find(stage.training_id(row)) is not None for stage in stages] for row in todo]
+    todo = [row for row, signals, training in known if not (store.ended(signals) or store.ended(training))]
+    there = [[store.ended(stage.training_id(row)) for stage in stages] for row in todo]
     missing = [[*one, True].index(True) for one in there]
     return sum(missing), [(len(stages) - 1 - count) / len(stages) for count in missing if count < len(stages)]

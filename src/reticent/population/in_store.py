@@ -34,9 +34,9 @@ def unfinished(store: str | Path, population: Population) -> int:
 
 
 def finished(store: str | Path, population: Population) -> int:
-    """Count the models of a population that a store has."""
+    """Count the models of a population that a store has; whether they are whole is not looked at."""
     place = at(store)
     return sum(
-        any(place.find(run) is not None for run in (population.signals_id(model), population.training_id(model)))
+        any(map(place.ended, (population.signals_id(model), population.training_id(model))))
         for model in range(population.models)
     )

@@ -72,7 +72,7 @@ def probed(population: Population, store: Store, made: Sequence[Made]) -> dict[S
 
 
 def signals(population: Population, store: Store, made: Sequence[Made]) -> tuple[Signals, Signals | None]:
-    """Open the signals of every model; each file's hash is checked once."""
+    """Open the signals of every model, whose hashes are checked."""
     paths = _paths(store, [(one.model, one.signals) for one in made], "signals.safetensors")
     labels, roles = population.records.y, population.roles
     audited = _open(paths, "", labels[roles.audited], population.records.classes)
@@ -82,11 +82,11 @@ def signals(population: Population, store: Store, made: Sequence[Made]) -> tuple
 
 
 def _paths(store: Store, runs: Sequence[tuple[int, str]], name: str) -> list[Path]:
-    """Find one file of every model's run, after checking its hash."""
+    """Find one file of every model's run, after checking the hashes of all of its files, once."""
     paths, broken = [], []
     for model, run_id in runs:
         try:
-            paths.append(store.whole(run_id).file(name))
+            paths.append(store.whole(run_id).folder / name)
         except CorruptRunError as error:
             broken.append(f"model {model}: {error}")
     if broken:

@@ -60,7 +60,7 @@ def test_they_are_opened_only_for_an_attack_that_looks_at_them(trained, monkeypa
     folder, job, store, made = trained
     assert replicas.opened(called(None, TINY | {"attacks": "lira"}).attacks, job.population, store, made) is None
     monkeypatch.setattr(stored_signals, "replicas", lambda *_: pytest.fail("opened"))
-    done = evaluate(called(None, TINY | {"attacks": ["lira"], "store": folder / "store"}), Work())
+    done = evaluate(called(None, TINY | {"attacks": ["lira"], "store": folder / "store"}), store, Work())
     assert not any(one.fresh for one in done.made)
     assert done.problem.replicas is None
 

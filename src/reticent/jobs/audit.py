@@ -36,7 +36,7 @@ from reticent.report.output import AUDIT, Output
 from reticent.say.audit import spoken
 from reticent.say.population import fewer, of_units, repeated, several_records, training
 from reticent.signals.correctness import alone
-from reticent.store import at
+from reticent.store import Store
 from reticent.torch_state import fixed
 
 
@@ -93,10 +93,10 @@ def run(job: Job, *, progress: Callback | None = None, stage: Callable[[str], No
     if config.records_format == "parquet":
         parquet.check()
     output = Output.checked(Path(config.out), AUDIT, [config.dataset], config.format)
-    with using(config.store, job.population):
+    with using(config.store, job.population) as store:
         output.begin()
         work = Work(stage, progress)
-        evaluated = evaluate(job, work)
+        evaluated = evaluate(job, store, work)
         work.tell("report")
         return write(evaluated, output)
 
@@ -114,9 +114,8 @@ class Evaluated:
     unaware: tuple[NonAdaptive, dict[str, Floats]] | None = None
 
 
-def evaluate(job: Job, work: Work) -> Evaluated:
+def evaluate(job: Job, store: Store, work: Work) -> Evaluated:
     """Train what is not finished, attack every model, and measure; writes nothing but the store."""
-    store = at(job.config.store).open()
     stacking = chosen(job, store)
     with work.on("training", "training" if stacking is None else training(stacking)):
         made = train(job.population, store, executor=job.executor, progress=work.progress)

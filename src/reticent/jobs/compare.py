@@ -38,6 +38,7 @@ from reticent.report.comparison import write_comparison
 from reticent.report.output import AUDIT, Output
 from reticent.say.comparison import spoken
 from reticent.say.population import in_store
+from reticent.store import at
 from reticent.torch_state import fixed
 
 OUTPUTS = "given outputs"
@@ -242,7 +243,7 @@ class _Auditor:
 
     def _train(self, name: str, job: Job, output: Output, stop: Stop | None = None) -> list[AuditedRow]:
         """Train, or find, one population, audit it, and write its report."""
-        evaluated = auditing.evaluate(job, self._work.piece(name))
+        evaluated = auditing.evaluate(job, at(job.config.store).open(), self._work.piece(name))
         return trained(evaluated, auditing.write(evaluated, output), name, stop)
 
 

@@ -75,8 +75,8 @@ def audits_by_size(
     # A model of twice as many records takes about twice as long.
     work.divide("size", [models * size for models, size in zip(left, sizes, strict=True)])
     for size, small in zip(sizes, smalls, strict=True):
-        with using(small.config.store, small.population):
-            audits = evaluate(small, work.piece(f"models of {size:,} records", size)).measured.audits
+        with using(small.config.store, small.population) as store:
+            audits = evaluate(small, store, work.piece(f"models of {size:,} records", size)).measured.audits
         found.append((
             int(small.population.membership.matrix.sum(axis=1).mean()),
             {one.name: one.auc for one in audits},

@@ -4,7 +4,7 @@ import copy
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 
 import torch
 from torch import nn
@@ -60,7 +60,7 @@ class Made:
 
 
 def choose_device(wish: str, *, elsewhere: bool = False) -> str:
-    """Turn a wish into a device's name; what is wished for of machines elsewhere need not be here."""
+    """Resolve auto, cpu, cuda or cuda:N; with `elsewhere`, cuda need not exist on this machine."""
     if elsewhere and wish == "cuda":
         return wish
     if wish == "auto":
@@ -116,14 +116,12 @@ class Maker(Asker):
 
     def _make(self, model: int, training: str, signals: str, *probes: str) -> Made:
         run, made = self._training(model)
-        network = made = made or self._fresh.pop(model, None)
-        seen, _ = self.store.found_or_made(
-            signals, lambda draft: self.look(model, network or self._load(model, run), run, draft)
-        )
+        made = made or self._fresh.pop(model, None)
+        network = cache(lambda: made or self._load(model, run))
+        seen, _ = self.store.found_or_made(signals, lambda draft: self.look(model, network(), run, draft))
         for probe, name in zip(self.population.probes, probes, strict=True):
             if self.store.find(name) is None:
-                network = network or self._load(model, run)
-                self.store.found_or_made(name, partial(self.probe, model, network, probe))
+                self.store.found_or_made(name, partial(self.probe, model, network(), probe))
         return Made(model, training, signals, seen.read(SignalsFacts), fresh=made is not None, probes=probes)
 
     def _training(self, model: int) -> tuple[Run, nn.Module | None]:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from reticent.data.records import Records
     from reticent.findings.population import ColumnReading
 
-app = cyclopts.App(name="data", help="List, show, check and fetch data sets.")
+app = cyclopts.App(name="data")
 
 
 @app.command(name="list")

@@ -16,7 +16,7 @@ from reticent.jobs import runs as job
 from reticent.report.kinds import runs as kinds
 from reticent.say import runs as words
 
-app = cyclopts.App(name="runs", help="List, show, check and remove what is in the store.")
+app = cyclopts.App(name="runs")
 STORE = Path(words.STORE)
 
 

@@ -26,7 +26,7 @@ class TopK(Spec):
     method: ClassVar[str] = "top-k"
 
     k: Annotated[int, Ge(1)] = 3
-    """How many probabilities are told; with one class less than there are, or more, nothing is hidden."""
+    """How many probabilities are told; expected less than the number of classes minus one."""
 
 
 def check(spec: TopK, classes: int) -> None:

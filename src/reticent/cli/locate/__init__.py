@@ -2,7 +2,7 @@
 
 import cyclopts
 
-app = cyclopts.App(name="locate", help="Find where a leak is: in which weights, at which depth, in which records.")
+app = cyclopts.App(name="locate")
 for command, about in {
     "weights": "Score every weight: how much it leaks of membership, and how much the network learns by it.",
     "layers": "Compare networks on all and on half of the records, stage by stage: where membership begins to show.",

@@ -111,7 +111,7 @@ def _make(ready: Ready, draft: Draft) -> Trained:
         raise
     except (Exception, SystemExit) as error:
         raise ModelError(f"the repair: {told(error)}") from error
-    draft.write_bytes("weights.safetensors", save(whole(snapshot(made.model))))
+    draft.write_bytes("weights.safetensors", save(snapshot(made.model)))
     if made.artefacts:
         draft.write_bytes("artefacts.safetensors", save(whole(made.artefacts)))
     draft.write_json("spec.json", canonical(_spec(ready)) | {"recipe": full(recipe)})

@@ -474,6 +474,6 @@ def test_copies_that_never_arrived_are_removed_once_they_are_old(clients):
     for folder in (old, new):
         folder.mkdir(parents=True)
         (folder / "half").write_bytes(b"...")
-    os.utime(old, (time.time() - 1.5 * module.STALE,) * 2)
+    os.utime(old, (time.time() - 1.5 * module.ARRIVING_STALE,) * 2)
     assert value(reader) == [1.0] * 3
     assert [one.name for one in (reader.root / "arriving").iterdir()] == ["new"]

@@ -12,6 +12,7 @@ from typing import BinaryIO
 
 from reticent.errors import StoreError
 from reticent.interrupts import held_back
+from reticent.store.disk import sync_folder
 
 Content = str | bytes | Iterable[str]
 """Of a file: whole, or text a piece at a time."""
@@ -93,7 +94,7 @@ def write_files(folder: Path, files: Mapping[str, Content], gone: Sequence[Path]
             with held_back():  # A page of one audit beside the numbers of another would be worse than a moment's wait.
                 _appear(waiting)
                 _remove(gone)
-        _sync(folder)
+        sync_folder(folder)
     finally:
         _remove([temporary for temporary, _ in waiting])
         _remove_empty(new)  # Where files appeared, it is not empty.
@@ -124,7 +125,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             yield stream
             _save(stream)
             _appear([(temporary, path)])
-        _sync(path.parent)
+        sync_folder(path.parent)
     finally:
         _remove([temporary])
 
@@ -187,16 +188,6 @@ def _appear(waiting: Sequence[tuple[Path, Path]]) -> None:
             temporary.replace(path)
         except OSError as error:
             raise StoreError(_refusal(path, error)) from None
-
-
-def _sync(folder: Path) -> None:
-    """Make a rename in a folder last; some file systems have no such thing."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 def _refusal(path: Path, error: OSError) -> str:

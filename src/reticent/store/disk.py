@@ -70,13 +70,13 @@ def sha256(path: Path) -> str:
 
 
 def sync_folder(folder: Path) -> None:
-    """Bring a folder's list of files to the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        with suppress(OSError):
+    """Bring a folder's list of files to the disk; some file systems have no such thing."""
+    with suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
             os.fsync(handle)
-    finally:
-        os.close(handle)
+        finally:
+            os.close(handle)
 
 
 @contextmanager

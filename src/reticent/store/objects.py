@@ -43,8 +43,8 @@ RETRY: Any = {
 SMALL: Any = {"connect_timeout": "5s", "timeout": "10s", "allow_http": True}
 """One try of a request whose answer is small: a lease outlives one that hangs."""
 FILES: Any = {"connect_timeout": "5s", "read_timeout": "60s", "timeout": "86400s", "allow_http": True}
-"""Those of files: they take as long as they go on."""
-STALE = 2 * 86400.0
+"""Requests for whole files: no limit as long as bytes keep coming."""
+ARRIVING_STALE = 2 * 86400.0
 """Seconds after which what is arriving is of a process that died: a live one begins a file once a day at least."""
 DRAFT = "draft"
 """The key of an object ``done.json`` that names the folder of its files."""
@@ -176,7 +176,7 @@ class ObjectStore(Store):
         with writing(self.root):
             for left in folder.parent.glob("*"):
                 with suppress(OSError):
-                    if time.time() - left.stat().st_mtime > STALE:
+                    if time.time() - left.stat().st_mtime > ARRIVING_STALE:
                         shutil.rmtree(left, ignore_errors=True)
             folder.mkdir(parents=True)
             self._runs.mkdir(exist_ok=True)

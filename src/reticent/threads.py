@@ -54,7 +54,7 @@ def _filters_kept() -> Iterator[None]:
 
 
 FEW_CELLS = 2**22
-"""Numbers of which there is too little to do for threads."""
+"""Below so many numbers, threads cost more than they save."""
 
 
 def each(work: Callable[[Part], None], parts: Iterable[Part], cells: int = FEW_CELLS, step: str = "") -> None:

@@ -343,5 +343,5 @@ def test_data_and_functions_may_be_given_as_they_are(tmp_path):
         reticent.audit(dataset=(x, y), architecture=lambda classes: None, **options)
     with pytest.raises(reticent.ReticentError, match=r"architecture: .* got an instance of Identity: give its class"):
         reticent.audit(dataset=(x, y), architecture=torch.nn.Identity(), **options)
-    with pytest.raises(reticent.ReticentError, match="dataset: returned int: expected a pair of arrays"):
+    with pytest.raises(reticent.ReticentError, match="dataset: got int: expected a pair of arrays"):
         reticent.audit(dataset=3, **options)

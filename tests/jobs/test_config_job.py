@@ -397,7 +397,7 @@ def test_the_authors_values_are_in_the_recipe_of_the_job_and_in_its_identity():
     ("given", "words"),
     [
         ({"address": "head:6379"}, r"address: is of a Ray cluster, and the executor is auto: give --executor ray"),
-        ({"executor": "inline", "workers": 3}, r"workers: 3 processes, and the executor inline is this one: leave one"),
+        ({"executor": "inline", "workers": 3}, r"workers: the executor inline .* alone, got 3 workers: leave one"),
         (
             {"executor": "ray", "workers": 3, "device": "cpu"},
             r"workers: with the executor ray on the CPU a model",

@@ -36,10 +36,8 @@ def search(*, over: Several = None, lost: float = 0.02, flags: RowFlags = RowFla
     values = flags.values()
     names = values.pop("defense", [])
     if len(names) != 1:
-        raise SpecError(
-            f"search: expected one --defense, whose options are searched, got {len(names)}: join what goes into one "
-            "model by +"
-        )
+        got = f"{len(names)}: join what goes into one model by +" if names else "none: give --defense NAME"
+        raise SpecError(f"search: expected one --defense, whose options are searched, got {got}")
     options, out = dict(_values(text) for text in over or ()), values.pop("out", "reticent-search")
     return reported(
         SEARCH,

@@ -21,7 +21,7 @@ NumberKind = Literal["number", "number in another notation", "percentage", "date
 FEW = 5
 """So many labels are listed in a message."""
 KEPT = 0.95
-"""With a smaller share of a feature's different values left in 32 bits, it is told: a few fall together in any."""
+"""A warning is given where fewer of a feature's distinct values than this share survive float32."""
 LOOKED_AT = 20_000
 """Of an array with more records, about so many are looked at for what 32 bits do not tell apart."""
 MOST_TOKENS = 10_000_000

@@ -103,11 +103,11 @@ def of_object(value: Any, asked: DataOptions) -> Columns | Arrays | Records:
         return _of_mapping(value)
     if not hasattr(value, "__getitem__") or not hasattr(value, "__len__") or isinstance(value, (tuple, list, str)):
         raise InputError(
-            f"returned {type(value).__name__}: expected a pair of arrays (x, y), a mapping with x and y, "
+            f"got {type(value).__name__}: expected a pair of arrays (x, y), a mapping with x and y, "
             "reticent.Records, or a map-style data set of such pairs"
         )
     if isinstance(value, np.ndarray) or hasattr(value, "detach"):
-        raise InputError(f"returned one array of shape {tuple(value.shape)}: expected a pair (x, y)")
+        raise InputError(f"got one array of shape {tuple(value.shape)}: expected a pair (x, y)")
     return _of_items(value)
 
 
@@ -126,9 +126,9 @@ def _of_mapping(value: Mapping[Any, Any]) -> Arrays:
             facts: Any = {str(key): one for key, one in value.items() if key not in {x, y}}
             for key in facts:
                 if key not in FACTS:
-                    raise InputError(f"returned an unknown key {key!r}: {nearest(key, FACTS)}")
+                    raise InputError(f"got an unknown key {key!r}: {nearest(key, FACTS)}")
             return Arrays(value[x], value[y], facts)
-    raise InputError(f"returned a mapping with {sorted(map(str, value))}: expected x and y")
+    raise InputError(f"got a mapping with {sorted(map(str, value))}: expected x and y")
 
 
 def _of_items(dataset: Any) -> Arrays:

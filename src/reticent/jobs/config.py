@@ -330,7 +330,10 @@ def executor(config: AuditConfig, device: str, models: int) -> Executor:
     if config.address is not None and config.executor != "ray":
         raise InputError(f"address: is of a Ray cluster, and the executor is {config.executor}: give --executor ray")
     if config.executor == "inline" and (config.workers or 1) > 1:
-        raise InputError(f"workers: {config.workers} processes, and the executor inline is this one: leave one out")
+        raise InputError(
+            f"workers: the executor inline trains in this process alone, got {config.workers} workers: leave one of "
+            "the two out"
+        )
     if config.executor == "ray" and device not in {"cpu", "cuda"}:
         raise InputError(f"device: with the executor ray, Ray says which GPU a model gets: give cuda, got {device}")
     if config.executor == "ray" and device == "cpu" and config.workers is not None:

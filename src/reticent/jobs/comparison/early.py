@@ -28,10 +28,9 @@ PILOTS = 4
 FINE = 32
 """Models, at most, whose accuracy is followed until a little after, or to the end, to see where to stop."""
 STEEP = 0.01
-"""Where accuracy rises by more than that in an epoch, it does not rise along a straight line: the pilots are stopped
-where the line says, and asked."""
+"""If accuracy rises faster than this per epoch, linear interpolation is not trusted: the pilots are stopped at the
+interpolated place and asked, at most `ASKED` times."""
 ASKED = 3
-"""So often at most."""
 NEAR = 0.002
 """A pilots' accuracy so close to what is asked for is near enough."""
 

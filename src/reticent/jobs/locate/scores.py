@@ -28,8 +28,8 @@ Packed = dict[float, list[NDArray[np.uint8]]]
 class Scored:
     """What scoring left.
 
-    `entropy` is the initial model's mean entropy on non-members, as a share of log C, and None if it was not asked; so
-    is `stability`, of one scoring.
+    `entropy`: the initial model's mean entropy on non-members, as a share of log C; None if it was not asked.
+    `stability`: None where there was one scoring.
     """
 
     files: tuple[Path, Path]

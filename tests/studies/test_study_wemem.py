@@ -188,7 +188,7 @@ def test_the_figure_over_width_has_one_stride():
     place = {rsw(Window(*one)): 0.01 * number for number, one in enumerate(OPTIONS["windows"], 1)}
     made = {(name, "accuracy"): Estimate(value, 1e-3) for name, value in place.items()}
     figure, _ = STUDY.draw(Results((ONE,), {"fc": [Found(numbers=made)]}), ONE)
-    over = next(panel for panel in figure.panels if panel.x == "width of the window" and panel.form == "share")
+    over = next(panel for panel in figure.panels if panel.x == "width of RSW's window" and panel.form == "share")
     assert over.ticks == ("15", "30", "40")
     assert [one.mean for one in over.series[0].estimates] == [0.03, 0.01, 0.02]
 

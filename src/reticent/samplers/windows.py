@@ -25,7 +25,7 @@ class Windowed(Scored):
     """Members of each class that an epoch visits. [4/9 of a class of mean size]"""
     stride: Annotated[int, Ge(0)] | None = None
     """By how many members the window moves on after each epoch. [as many as bring it to the end of a class of mean size
-    in the last epoch]"""
+    in the last epoch, at least 1: of classes with fewer members than there are epochs, the last epochs visit none]"""
     order: Literal["high-to-low", "low-to-high"] = "high-to-low"
     """Whether the window begins with the members that are memorised most, or least."""
 

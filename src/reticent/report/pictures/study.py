@@ -160,7 +160,8 @@ def _lines(axes: Axes, one: LinesPanel) -> None:
                 axes.vlines(x, *ends, colors=colour, linewidth=1.3, alpha=0.7)
         marker, style = MARKERS[i % len(MARKERS)], DASHES[i % len(DASHES)]
         xs, means = [x for x, _, _ in known], [mean for _, mean, _ in known]
-        axes.plot(xs, means, marker, color=colour, linestyle=style, markersize=5, label=each.label if known else "")
+        named = each.label if known and len(one.series) > 1 else ""  # The panel's title says what a single one is.
+        axes.plot(xs, means, marker, color=colour, linestyle=style, markersize=5, label=named)
     _levels(axes.axhline, one)
     axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(_ticks(one))

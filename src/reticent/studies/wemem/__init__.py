@@ -163,7 +163,7 @@ def drawn(results: Results, setting: Setting) -> Iterator[Figure]:
     high = sorted(alike, key=lambda one: one.width)
     rates = sorted((*options["rates"], options["rate"]))
     over: dict[str, dict[str, dict[float, str]]] = {
-        "width of the window": {"RSW, high to low": {float(one.width): rsw(one) for one in high}},
+        "width of RSW's window": {"RSW, high to low": {float(one.width): rsw(one) for one in high}},
         "lambda of RMR": {"RMR": {one: rmr(one) for one in options["strengths"]}},
         "share that is pruned": {
             title: {one: name if one == options["rate"] else at_rate(name, one) for one in rates}

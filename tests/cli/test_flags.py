@@ -12,7 +12,7 @@ from reticent.cli.locate.layers import layers
 from reticent.cli.locate.weights import weights
 from reticent.errors import MissingExtraError, SpecError
 from reticent.findings.gate import ALLOWED
-from reticent.jobs.locate.layers import Options
+from reticent.jobs.locate.layers import LayersOptions
 from reticent.locate.weights import Scoring
 from reticent.models import ARCHITECTURES
 from reticent.options import SILENT, AttackConfig, AuditConfig, DataOptions, described, spelled
@@ -141,7 +141,7 @@ def test_a_slip_is_answered_with_the_flag_as_it_is_written():
 @pytest.mark.parametrize(
     ("verb", "spec", "names"),
     [
-        (layers, Options, ("seeds", "equalise", "margin", "test")),
+        (layers, LayersOptions, ("seeds", "equalise", "margin", "test")),
         (weights, Scoring, ("steps", "unlearning")),
     ],
 )

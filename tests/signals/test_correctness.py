@@ -17,7 +17,7 @@ RIGHT = [True, False, False, False, True]
 def test_a_tie_is_a_mistake_for_arrays_and_tensors():
     assert hits(LOGITS, LABELS).tolist() == RIGHT
     assert tensor_hits(torch.tensor(LOGITS), torch.tensor(LABELS)).tolist() == RIGHT
-    assert Seen(LOGITS.astype(np.float32), np.zeros((5, 1), np.float32)).accuracy(LABELS).tolist() == RIGHT
+    assert Seen(LOGITS.astype(np.float32), np.zeros((5, 1), np.float32)).correct(LABELS).tolist() == RIGHT
     rng = np.random.default_rng(0)
     logits, labels = rng.integers(0, 3, (500, 4)).astype(float), rng.integers(0, 4, 500)
     assert tensor_hits(torch.tensor(logits), torch.tensor(labels)).tolist() == hits(logits, labels).tolist()

@@ -18,7 +18,7 @@ from reticent.errors import InputError, ModelError, SpecError
 from reticent.findings.harden import FAR, CompactFile, HardenDocument, Short
 from reticent.jobs.base import Reported, Work
 from reticent.jobs.config import KEYS, by_record, chosen
-from reticent.jobs.hardening.before_after import MAX_ACCURACY_LOSS, Audited, audited, findings, lost, told_apart
+from reticent.jobs.hardening.before_after import MAX_ACCURACY_LOSS, AuditedSide, audited, findings, lost, told_apart
 from reticent.jobs.hardening.checks import Ready, ready
 from reticent.jobs.hardening.latency import latency
 from reticent.jobs.hardening.repair import named, network, repaired, whole
@@ -197,7 +197,7 @@ def _hardened(
             runs[name] = train(population, store, executor=checked.executor, progress=piece.progress)
     with work.on("blind", "blind baseline"):
         blind = told_apart(checked, runs["before"], store)
-    sides: dict[str, Audited] = {}
+    sides: dict[str, AuditedSide] = {}
     for name, population in populations.items():
         with work.on(f"attacks_{name}"):
             sides[name] = audited(checked, population, runs[name], seen[name], store, blind, work)

@@ -26,8 +26,9 @@ from reticent.say import runs as say
 from reticent.say.grammar import middle_out, some
 from reticent.spec import identity
 from reticent.store import PARTIAL, REMOVING, RUNS, Store, examine, is_folder, look
-from reticent.store import run as done
 from reticent.store.disk import gone, read_plain
+from reticent.store.run import DONE
+from reticent.store.run import Run as StoredRun
 
 NAME = re.compile(rf"([0-9a-f]{{20}})({re.escape(PARTIAL)}|{re.escape(REMOVING)})?")
 """The name of a run's folder; what is named otherwise was not made by reticent, and is never touched."""
@@ -76,7 +77,7 @@ def _run(store: Store, folder: Path) -> Run | None:
     except OSError:
         return None
     run_id, _, suffix = folder.name.partition(".")
-    ended, wrong = (None, None) if suffix else _read(lambda: look(folder), done.DONE)
+    ended, wrong = (None, None) if suffix else _read(lambda: look(folder), DONE)
     spec, unread = _read(lambda: read_plain(folder / "spec.json"), "spec.json")
     if ended is not None:
         wrong = _missing(ended) or unread or (State.FINISHED, None)
@@ -109,7 +110,7 @@ def _read(read: Callable[[], T], file: str) -> tuple[T | None, Found | None]:
         return None, (State.CORRUPT, f"{file} cannot be read: {error}")
 
 
-def _missing(run: done.Run) -> Found | None:
+def _missing(run: StoredRun) -> Found | None:
     """Look whether all files of a finished run are there."""
     found = {name: _read((run.folder / name).stat, name) for name in sorted(run.files)}
     for _, wrong in found.values():
@@ -244,12 +245,12 @@ def check(found: Listing, run: Run) -> Checked:
         return Checked(run=run)
     ended, problems = examine(place)
     if ended is None and not problems:
-        return Checked(run=run, corrupt=(f"{done.DONE} is gone",))
+        return Checked(run=run, corrupt=(f"{DONE} is gone",))
     try:
         paths = [] if ended is None else sorted(place.iterdir())
     except OSError:
         paths = []
-    own = {done.DONE, *run.digests}
+    own = {DONE, *run.digests}
     strays = [f"{path.name} is not of this run: it is not used" for path in paths if path.name not in own]
     links = [f"{path.name} is a link to a file elsewhere" for path in paths if path.name in own and path.is_symlink()]
     return Checked(

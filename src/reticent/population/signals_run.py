@@ -110,7 +110,7 @@ class Asker:
         asked = {"queries": full(population.queries), "output": full(population.recipe.output)}
         draft.write_json("spec.json", canonical(population.signals_spec(model)) | asked)
         labels = population.records.y[roles.audited]
-        correct, row = seen.accuracy(labels), population.membership.matrix[model]
+        correct, row = seen.correct(labels), population.membership.matrix[model]
         notices = (*said.notices, *(CLIPPED,) * clipped, *again)
         draft.facts = SignalsFacts(
             **dict(said.with_(notices=notices, selena=None, mist=None)),

@@ -49,7 +49,7 @@ class Seen:
     margins: NDArray[np.float32]
     notices: tuple[str, ...] = ()
 
-    def accuracy(self, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def correct(self, labels: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Tell which records the model labels correctly, ``(N,)``."""
         return hits(self.logits, labels)
 

@@ -142,7 +142,7 @@ def _kept(bench: Bench, maker: Maker, store: Store, made: Made, make: Make, coun
         labels, found = population.records.y[population.roles.audited], np.empty(shape)
         for place, network in enumerate(make(model)):
             seen = maker.ask(network, made.model)
-            found[0, place] = seen.accuracy(labels)
+            found[0, place] = seen.correct(labels)
             found[1, place] = -log_probability(seen.margins[:, 0])
     stream = BytesIO()
     np.save(stream, found, allow_pickle=False)

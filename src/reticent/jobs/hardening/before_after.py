@@ -61,7 +61,7 @@ NORMAL = 1.96
 
 
 @dataclass(frozen=True, eq=False)
-class Audited:
+class AuditedSide:
     """One model and its audit: its references, its scores by attack ``(1, N)``, and which records it labels right."""
 
     found: Side
@@ -91,7 +91,7 @@ def audited(
     store: Store,
     blind: Baseline | None,
     work: Work,
-) -> Audited:
+) -> AuditedSide:
     """Attack a model with its references; what is found without the model is no leak."""
     signals, _ = stored_signals.signals(population, store, made)
     joined, target = appended(signals, seen.margins, seen.logits), ready.target
@@ -113,7 +113,7 @@ def audited(
         )
         audits = tuple(audit.with_(epsilon=epsilons.attacks[audit.name]) for audit in audits)
         epsilon = say_epsilon.spoken(epsilons.overall)
-    correct, said = seen.accuracy(signals.labels), verdict(audits)
+    correct, said = seen.correct(signals.labels), verdict(audits)
     untaught = [ready.untaught] if ready.untaught and population is ready.before else []
     found = Side(
         accuracy=SideAccuracy(
@@ -125,7 +125,7 @@ def audited(
         references=_references(made, len(population.roles.audited)),
         notices=(*untaught, *seen.notices, *dict.fromkeys(ready.left_out.values())),
     )
-    return Audited(found, made, scores, correct)
+    return AuditedSide(found, made, scores, correct)
 
 
 def _share(right: NDArray[np.bool_], confidence: float) -> MeasuredShare:
@@ -168,8 +168,8 @@ def doubt(members: int, others: int, *, leaks: bool, shift: bool, alike: bool = 
 def findings(
     ready: Ready,
     repaired: Repaired,
-    before: Audited,
-    after: Audited,
+    before: AuditedSide,
+    after: AuditedSide,
     blind: Baseline | None,
     weights: Weights,
     work: Work,
@@ -224,7 +224,7 @@ def findings(
     return say.spoken(found, tuple(document.data_sentences(records)))
 
 
-def _compared(ready: Ready, before: Audited, after: Audited) -> Difference:
+def _compared(ready: Ready, before: AuditedSide, after: AuditedSide) -> Difference:
     members, settings = ready.membership.matrix[[ready.target]], ready.config
     sides = (("before", before), ("after", after))
     found = compare(
@@ -237,7 +237,9 @@ def _compared(ready: Ready, before: Audited, after: Audited) -> Difference:
     return Difference(**dict(found) | {"pairs": tuple(one.turned() for one in found.pairs)})
 
 
-def _environment(ready: Ready, repaired: Repaired, before: Audited, after: Audited, work: Work) -> HardenEnvironment:
+def _environment(
+    ready: Ready, repaired: Repaired, before: AuditedSide, after: AuditedSide, work: Work
+) -> HardenEnvironment:
     facts = repaired.facts
     # Of plain training on as many members: the references' mean, in proportion to members.
     anew = float(np.mean([one.facts.seconds / one.facts.members for one in before.made])) * len(ready.sorted.members)

@@ -119,7 +119,7 @@ class Ready:
 
     def right(self, seen: Seen) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Tell which of the members, and of the non-members, a network labels correctly."""
-        correct = seen.accuracy(self.sorted.records.y[self.before.roles.audited])
+        correct = seen.correct(self.sorted.records.y[self.before.roles.audited])
         members = self.membership.matrix[self.target]
         return correct[members], correct[~members]
 
@@ -254,7 +254,7 @@ def _model(
 def _learned(seen: Seen, membership: Membership, population: Population) -> str:
     """Check that the model knows its members better than naming one class would; say if that may be chance."""
     row, labels = membership.matrix[-1], population.records.y[population.roles.audited]
-    correct, labels = seen.accuracy(labels), labels[row]
+    correct, labels = seen.correct(labels), labels[row]
     commonest = float(np.bincount(labels).max() / len(labels))
     share = float(correct[row].mean())
     told = renamed(seen.logits[row].argmax(axis=1), labels)

@@ -35,8 +35,7 @@ from reticent.locate.layers import Contrast, Layers
 from reticent.locate.onset import judged
 from reticent.locate.probe import Probe, Probed, probe
 from reticent.models.stages import stages
-from reticent.options import AuditConfig
-from reticent.options import Options as Asked
+from reticent.options import AuditConfig, Options
 from reticent.population.train import Callback
 from reticent.report.kinds import page
 from reticent.report.output import LAYERS
@@ -54,7 +53,7 @@ OUTSIDE = 0.0005
 """Share of the distances at either end that the first and the last bin take in, so that a few do not set the scale."""
 
 
-class Options(Layers):
+class LayersOptions(Layers):
     """Options of `locate layers` beside those of the training; the interval's are those of the configuration."""
 
     test: Annotated[float, Gt(0), Lt(1)] = 0.2
@@ -63,7 +62,7 @@ class Options(Layers):
     """The linear probe; None leaves it out."""
 
 
-OWN = tuple(name for name in Options.model_fields if name not in {"replicates", "confidence"})
+OWN = tuple(name for name in LayersOptions.model_fields if name not in {"replicates", "confidence"})
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +97,7 @@ def locate_layers(
         config: a configuration, the path of a TOML file, or None.
         progress: called after every network.
         stage: called with a word before each part.
-        **values: keys of `Options` (``seeds=3``, ``stages=("layer1", "layer2", "fc")``, ``probe=None``), and keys of
+        **values: keys of `LayersOptions` (``seeds=3``, ``stages=("layer1", "layer2", "fc")``, ``probe=None``), and of
             `AuditConfig` or `Recipe` as for `reticent.audit`.
 
     Returns:
@@ -113,7 +112,7 @@ def locate_layers(
     return run(job, options, Work(stage, progress))
 
 
-def prepare(config: AuditConfig | str | Path | None, values: Asked) -> tuple[Job, Options]:
+def prepare(config: AuditConfig | str | Path | None, values: Options) -> tuple[Job, LayersOptions]:
     """Check what was asked for."""
     given, rest = divided(values, OWN)
     trains = "which trains a network on all records and one on each half: give --seeds, how often it repeats that"
@@ -122,7 +121,7 @@ def prepare(config: AuditConfig | str | Path | None, values: Asked) -> tuple[Job
     return job, _options(given, job)
 
 
-def _options(given: Asked, job: Job) -> Options:
+def _options(given: Options, job: Job) -> LayersOptions:
     chosen = dict(given)
     machine = chosen.get("probe")
     if isinstance(machine, str) and machine in {"none", "svm"}:
@@ -133,11 +132,11 @@ def _options(given: Asked, job: Job) -> Options:
         raise SpecError(f"probe: expected svm, none or a table of options, got {machine!r}")
     if isinstance(chosen.get("stages"), str):
         chosen["stages"] = (chosen["stages"],)
-    return Options(**chosen, replicates=job.config.replicates, confidence=job.config.confidence)
+    return LayersOptions(**chosen, replicates=job.config.replicates, confidence=job.config.confidence)
 
 
 @fixed()
-def run(job: Job, options: Options, work: Work) -> LocatedLayers:
+def run(job: Job, options: LayersOptions, work: Work) -> LocatedLayers:
     """Train what is not finished, compare, and write what was found."""
     planned = Networks(job, options, options.test)
     planned.check_stages()
@@ -157,7 +156,7 @@ def run(job: Job, options: Options, work: Work) -> LocatedLayers:
 
 
 def _measured(
-    planned: Networks, networks: Mapping[Key, Network], options: Options
+    planned: Networks, networks: Mapping[Key, Network], options: LayersOptions
 ) -> tuple[OnsetFacts, tuple[Contrast, ...], Stages]:
     """Compare the network on all records with those on half of them, in each repetition."""
     records, audited = planned.job.records, planned.job.population.roles.audited

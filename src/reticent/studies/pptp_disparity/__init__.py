@@ -26,7 +26,7 @@ from reticent.studies.pptp_disparity.levelling import levelling, places, rivals,
 def measured(bench: Bench) -> Found:
     """Measure one setting with one seed."""
     bench.say("networks on all records and on halves")
-    job, options = bench.job(out=str(bench.folder)), layers.Options(margin=claims.MARGIN)
+    job, options = bench.job(out=str(bench.folder)), layers.LayersOptions(margin=claims.MARGIN)
     document = layers.run(job, options, bench.work).findings
     found, test = Found(), document.data.test
     for stage in document.stages:
